@@ -1,0 +1,1 @@
+//! Rows and history become findings. Pure functions.

@@ -1,0 +1,1 @@
+//! Acts on processes of the target: pause and resume, read back.

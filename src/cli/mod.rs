@@ -1,0 +1,1 @@
+//! One file per subcommand; each reads as the story of that command.

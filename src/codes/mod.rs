@@ -1,0 +1,1 @@
+//! The registry of findings and errors: id, slug, title, text, cure.

@@ -1,0 +1,1 @@
+//! One drill from plan to verdict: plan, start, run, settle, judge, write.

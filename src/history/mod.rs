@@ -1,0 +1,1 @@
+//! Ids, intents, attempts, outcomes, and the journal on disk.

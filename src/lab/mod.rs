@@ -1,0 +1,1 @@
+//! The embedded default: a private PostgreSQL, a private Redis, and instances of the shop.

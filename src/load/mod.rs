@@ -1,0 +1,1 @@
+//! Intents become requests, requests become bursts, replies become outcomes.

@@ -1,0 +1,1 @@
+//! All reads of PostgreSQL and Redis: baseline, drain, rows.

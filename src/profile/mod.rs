@@ -1,0 +1,1 @@
+//! TOML becomes a checked profile, all mistakes at once, each with its place.

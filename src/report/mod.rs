@@ -1,0 +1,1 @@
+//! A run becomes text, JSON and evidence files. Returns text, never prints.

@@ -1,0 +1,1 @@
+//! The reference order service. A stranger: imports nothing of the other rooms.

@@ -1,0 +1,1 @@
+//! History and one finding become the shortest telling.
