@@ -1,1 +1,24 @@
-//! Ids, intents, attempts, outcomes, and the journal on disk.
+//! What happened, as facts: ids, intents, attempts, outcomes, and the journal on disk.
+//!
+//! Everything that a verdict rests on is one of these types, so that a run can be judged again
+//! from its folder alone. Facts are written as they happen by a [`Recorder`]; a [`History`] is
+//! always what was read back from the disk, also in the run that wrote it.
+
+mod attempt;
+mod clock;
+mod fact;
+mod ids;
+mod journal;
+mod read;
+mod rows;
+
+pub use attempt::{Attempt, Body, Cause, Intent, Outcome, Sent, Waiting};
+pub use clock::{Clock, RunTime};
+pub use fact::{
+    BurstFacts, ClockFacts, CounterFacts, Doubt, DrainFacts, Exit, Fact, InstanceFacts, PhaseFacts,
+    ResumeFacts, RunFacts, SCHEMA_VERSION,
+};
+pub use ids::{AttemptId, BodyId, InstanceId, IntentId, PhaseId, RunId};
+pub use journal::{JournalError, JournalWriter, Recorder};
+pub use read::{History, ReadError};
+pub use rows::{Constraint, ConstraintKind, OrderRow, RefusedInsert, Snapshot, StockRow};

@@ -1,0 +1,167 @@
+//! The facts that a run writes down, one JSON line each.
+//!
+//! A change of any struct here or in `attempt.rs` bumps [`SCHEMA_VERSION`].
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Attempt, Body, InstanceId, Intent, PhaseId, RunId, RunTime};
+
+/// Version of the journal's lines.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// One line of `journal.jsonl`, such as `{"attempt":{...}}`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fact {
+    /// The first line.
+    Run(Box<RunFacts>),
+    Instance(InstanceFacts),
+    PhaseStarted(PhaseFacts),
+    Intent(Intent),
+    Body(Body),
+    Attempt(Attempt),
+    Burst(BurstFacts),
+    PhaseEnded {
+        phase: PhaseId,
+        at: RunTime,
+    },
+    Exit(Exit),
+    Drain(DrainFacts),
+    Counter(CounterFacts),
+    Clock(ClockFacts),
+    /// A reason why the run proves less than it set out to.
+    Doubt(Doubt),
+    /// Ctrl-C: the load was stopped early.
+    Interrupted {
+        at: RunTime,
+    },
+    /// The last line of a complete journal: how many lines stand above it.
+    Sealed {
+        facts: u64,
+    },
+}
+
+/// What a run is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RunFacts {
+    pub schema_version: u32,
+    pub run: RunId,
+    pub seed: u64,
+    /// Version of dupeproof.
+    pub version: String,
+    /// The profile's file name, as it was given.
+    pub profile: String,
+    /// The wall clock at run time 0.
+    pub started: jiff::Timestamp,
+    /// The defects that were switched on in the lab's shop.
+    pub defects: Vec<String>,
+    /// Versions and settings of what the run ran on, in words, for the report.
+    pub environment: BTreeMap<String, String>,
+}
+
+/// One instance of the target.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct InstanceFacts {
+    pub id: InstanceId,
+    pub name: String,
+    pub url: String,
+}
+
+/// A phase begins.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PhaseFacts {
+    pub id: PhaseId,
+    pub name: String,
+    /// The burst's kind as the profile writes it: `same-key`.
+    pub burst: String,
+    /// Whether the attempts of a key leave together, so that gate G1 applies.
+    pub concurrent: bool,
+    /// Attempts of the burst itself, retries not counted.
+    pub planned: u64,
+    pub at: RunTime,
+}
+
+/// How exactly a burst was released.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BurstFacts {
+    pub phase: PhaseId,
+    /// `frozen` or `loop`.
+    pub release: String,
+    /// The client's spread per key (first to last byte handed to the kernel), microseconds.
+    pub spread_median_us: u64,
+    pub spread_worst_us: u64,
+    /// What 20 one-byte sends on connections of the same kind cost, measured just before: the floor
+    /// of the spread.
+    pub twenty_sends_us: u64,
+    /// Connections opened, and how long that took.
+    pub connections: u64,
+    pub connecting_us: u64,
+    /// Frozen release only: when each instance was resumed.
+    pub resumes: Vec<ResumeFacts>,
+}
+
+/// The moment an instance was let go again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ResumeFacts {
+    pub instance: InstanceId,
+    pub at: RunTime,
+}
+
+/// An instance of the target ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exit {
+    pub instance: InstanceId,
+    pub at: RunTime,
+    /// `exit status 3`, `killed by signal 9`.
+    pub status: String,
+    /// Whether dupeproof did it.
+    pub ours: bool,
+    /// The last lines it wrote.
+    pub last_words: String,
+}
+
+/// How a drain (rule S03) ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DrainFacts {
+    pub began: RunTime,
+    pub ended: RunTime,
+    pub drained: bool,
+    /// What it waited for, or what was still going on when the limit ran out.
+    pub about: String,
+}
+
+/// Requests that an instance says it has received in full.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CounterFacts {
+    pub instance: InstanceId,
+    pub orders_posted: u64,
+}
+
+/// How far the wall clock moved against the monotonic one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClockFacts {
+    pub drift_us: i64,
+}
+
+/// A reason why a run is inconclusive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Doubt {
+    /// The code it is listed under, such as `G4`.
+    pub code: String,
+    /// What happened and why that proves too little.
+    pub what: String,
+    /// What to do.
+    pub cure: String,
+}

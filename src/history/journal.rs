@@ -1,0 +1,127 @@
+//! `journal.jsonl`: append-only, one writer, written as it goes, sealed at the end.
+//!
+//! The writer is a thread of its own behind a bounded channel, so that a slow disk slows the drill
+//! down but never loses a fact. When the disk refuses (full, read-only), the writer keeps what it
+//! has, remembers the first error and drops the rest; whoever conducts the run asks
+//! [`Recorder::trouble`] and stops.
+
+use std::fs::{File, OpenOptions};
+use std::io::{BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
+
+use tokio::sync::mpsc;
+
+use super::Fact;
+
+/// Facts that may wait for the disk.
+const WAITING_FACTS: usize = 4_096;
+
+/// What can go wrong with the journal.
+#[derive(Debug, thiserror::Error)]
+pub enum JournalError {
+    #[error("cannot create the journal {path}")]
+    Create { path: PathBuf, source: std::io::Error },
+    #[error("cannot start the thread that writes the journal")]
+    Thread { source: std::io::Error },
+    #[error("cannot write the journal {path}: {reason}")]
+    Write { path: PathBuf, reason: String },
+}
+
+/// Takes facts from anywhere in the run. Cheap to clone; the journal ends when the last clone and
+/// [`Recorder::seal`] have gone.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    to_writer: mpsc::Sender<Fact>,
+    trouble: Arc<OnceLock<String>>,
+    path: Arc<PathBuf>,
+}
+
+/// The writing end; kept by whoever opened the journal.
+#[derive(Debug)]
+pub struct JournalWriter {
+    thread: JoinHandle<u64>,
+    trouble: Arc<OnceLock<String>>,
+    path: Arc<PathBuf>,
+}
+
+impl Recorder {
+    /// Creates `journal.jsonl` at `path`, which must not exist yet.
+    pub fn create(path: &Path) -> Result<(Self, JournalWriter), JournalError> {
+        let file = OpenOptions::new()
+            .append(true)
+            .create_new(true)
+            .open(path)
+            .map_err(|source| JournalError::Create { path: path.to_owned(), source })?;
+        let (to_writer, facts) = mpsc::channel(WAITING_FACTS);
+        let trouble = Arc::new(OnceLock::new());
+        let seen = Arc::clone(&trouble);
+        let thread = std::thread::Builder::new()
+            .name("journal".to_owned())
+            .spawn(move || write_all(file, facts, &seen))
+            .map_err(|source| JournalError::Thread { source })?;
+        let path = Arc::new(path.to_owned());
+        let recorder = Self { to_writer, trouble: Arc::clone(&trouble), path: Arc::clone(&path) };
+        Ok((recorder, JournalWriter { thread, trouble, path }))
+    }
+
+    /// Writes a fact down; waits while the disk is behind.
+    pub async fn record(&self, fact: Fact) {
+        // The writer ends only after every recorder is gone, so this can't fail while we exist.
+        let _ = self.to_writer.send(fact).await;
+    }
+
+    /// The first refusal of the disk, if there was one.
+    pub fn trouble(&self) -> Option<JournalError> {
+        trouble(&self.trouble, &self.path)
+    }
+}
+
+impl JournalWriter {
+    /// Waits until everything is on disk, after all recorders are gone, and writes the seal.
+    pub fn seal(self) -> Result<u64, JournalError> {
+        let facts = self.thread.join().map_err(|_| JournalError::Write {
+            path: self.path.to_path_buf(),
+            reason: "the writing thread ended early".to_owned(),
+        })?;
+        match trouble(&self.trouble, &self.path) {
+            Some(error) => Err(error),
+            None => Ok(facts),
+        }
+    }
+}
+
+fn trouble(cell: &OnceLock<String>, path: &Path) -> Option<JournalError> {
+    let reason = cell.get()?.clone();
+    Some(JournalError::Write { path: path.to_owned(), reason })
+}
+
+fn write_all(file: File, mut facts: mpsc::Receiver<Fact>, trouble: &OnceLock<String>) -> u64 {
+    let mut out = BufWriter::with_capacity(64 * 1024, file);
+    let mut written = 0;
+    while let Some(fact) = facts.blocking_recv() {
+        if trouble.get().is_some() {
+            continue;
+        }
+        let flush = facts.is_empty();
+        match write_one(&mut out, &fact, flush) {
+            Ok(()) => written += 1,
+            Err(error) => {
+                let _ = trouble.set(error.to_string());
+            }
+        }
+    }
+    if trouble.get().is_none()
+        && let Err(error) = write_one(&mut out, &Fact::Sealed { facts: written }, true)
+    {
+        let _ = trouble.set(error.to_string());
+    }
+    written
+}
+
+fn write_one(out: &mut BufWriter<File>, fact: &Fact, flush: bool) -> std::io::Result<()> {
+    serde_json::to_writer(&mut *out, fact)?;
+    out.write_all(b"\n")?;
+    if flush { out.flush() } else { Ok(()) }
+}

@@ -1,0 +1,84 @@
+//! Rows as they stood in the database at one moment.
+//!
+//! Values are text as PostgreSQL prints them, because their types are the target's business. A
+//! snapshot is kept with the run, so that it can be judged again without the database.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::RunTime;
+
+/// Everything that one audit reads, in one read-only transaction.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Snapshot {
+    pub schema_version: u32,
+    pub taken: RunTime,
+    /// Orders that name a user, a key or a product of the run, in the order of their ids.
+    pub orders: Vec<OrderRow>,
+    /// Stock of the run's products, by product.
+    pub stock: BTreeMap<String, StockRow>,
+    /// What the schema itself forbids on the audited tables.
+    pub constraints: Vec<Constraint>,
+    /// Inserts that a unique index refused since the run began, where the database's log is ours
+    /// to read; absent elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refused_inserts: Option<Vec<RefusedInsert>>,
+}
+
+/// One row of the orders table, through the profile's column names.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct OrderRow {
+    pub id: String,
+    pub user: Option<String>,
+    pub key: Option<String>,
+    pub product: Option<String>,
+    pub quantity: Option<i64>,
+    pub fingerprint: Option<String>,
+    pub status: Option<String>,
+    /// Microseconds since 1970, by the database's clock.
+    pub created_us: Option<i64>,
+}
+
+/// One row of the stock table.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StockRow {
+    pub available: i64,
+    pub fence: Option<i64>,
+}
+
+/// What kind of constraint it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConstraintKind {
+    Unique,
+    Check,
+}
+
+/// A unique index or a check constraint of an audited table (gate G7).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Constraint {
+    pub table: String,
+    pub name: String,
+    pub kind: ConstraintKind,
+    /// The columns of a unique index; empty for a check.
+    pub columns: Vec<String>,
+    /// The definition as PostgreSQL prints it.
+    pub definition: String,
+    /// A unique index with a WHERE clause lets rows escape.
+    pub partial: bool,
+}
+
+/// An insert that a unique index refused, from PostgreSQL's own log.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RefusedInsert {
+    /// The index's name.
+    pub constraint: String,
+    /// The log's detail line: `Key (user_id)=(u-…-017) already exists.`
+    pub detail: String,
+}

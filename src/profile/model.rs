@@ -1,0 +1,192 @@
+//! The checked profile: every value has its meaning, nothing is left to be looked up again.
+//!
+//! A [`Profile`] exists only if the whole file was right; who holds one needs no error handling for
+//! settings. How it is read is the business of `shape.rs` and its neighbours.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::contract::Contract;
+use super::template::{BodyTemplate, TextTemplate};
+
+/// One drill, as its profile describes it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile {
+    /// Where it came from, as it was given on the command line.
+    pub path: PathBuf,
+    /// One sentence about the drill, shown at its head.
+    pub title: Option<String>,
+    pub seed: u64,
+    pub lab: LabSettings,
+    pub products: Products,
+    pub contract: Contract,
+    pub client: ClientSettings,
+    /// In the order of the file; the first is what bursts send unless they name another.
+    pub requests: Vec<Request>,
+    pub audit: AuditTables,
+    pub phases: Vec<Phase>,
+    pub budget: Budget,
+    pub limits: Limits,
+    /// A published figure to stand beside ours in `demo`.
+    pub published: Option<Published>,
+}
+
+/// How the embedded shop is built.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LabSettings {
+    pub instances: u16,
+    /// Switch names; the shop itself knows which exist.
+    pub defects: Vec<String>,
+    /// `redis+postgres` or `none`.
+    pub idempotency: Choice,
+    /// `product` or `user`.
+    pub lock_per: Choice,
+    /// `after-lock`, `before-lock` or `before-lock-with-read`.
+    pub begin: Choice,
+    /// `read-committed`, `repeatable-read` or `serializable`.
+    pub isolation: Choice,
+    /// `key` or `user`.
+    pub one_order_per: Choice,
+    pub pool_size: u32,
+    pub lock_poll: Duration,
+    pub lock_wait: Duration,
+    pub lease: Duration,
+}
+
+/// One of a fixed set of words, as the shop's flags take them.
+pub type Choice = &'static str;
+
+/// What the run buys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Products {
+    pub count: u32,
+    /// Units of each at the start.
+    pub stock: u32,
+}
+
+/// The client's patience.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClientSettings {
+    /// From release to the last byte of the reply.
+    pub timeout: Duration,
+    pub connect_timeout: Duration,
+    /// A reply longer than this is cut off and its outcome unknown.
+    pub longest_reply: usize,
+    pub retries: Retries,
+}
+
+/// How the client asks again while it has no definite answer: same key, same bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Retries {
+    /// Requests after the first one; 0 switches retries off.
+    pub at_most: u32,
+    /// The wait before the first retry; doubled each time, with jitter of half.
+    pub first_wait: Duration,
+    pub longest_wait: Duration,
+}
+
+/// A request of the target, `[request.NAME]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    pub name: String,
+    /// `POST`, `PUT`, `PATCH` or `DELETE`.
+    pub method: &'static str,
+    pub path: TextTemplate,
+    pub headers: Vec<(String, TextTemplate)>,
+    pub body: Option<BodyTemplate>,
+    /// JSON pointer to the order id in a success.
+    pub order_id: String,
+    /// JSON pointers into the request's body whose values don't change the intent.
+    pub ignored: Vec<String>,
+}
+
+/// Which tables and columns the audit reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AuditTables {
+    pub orders: OrdersTable,
+    pub stock: Option<StockTable>,
+}
+
+/// `[audit] orders`: a table name (perhaps `schema.table`) and its columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OrdersTable {
+    pub table: String,
+    pub id: String,
+    pub user: Option<String>,
+    pub key: Option<String>,
+    pub product: Option<String>,
+    pub quantity: Option<String>,
+    pub fingerprint: Option<String>,
+    pub status: Option<String>,
+    pub created: Option<String>,
+    /// Values of `status` in which an order holds stock and counts as valid; empty means all.
+    pub sold: Vec<String>,
+}
+
+/// `[audit] stock`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StockTable {
+    pub table: String,
+    pub product: String,
+    pub available: String,
+    pub fence: Option<String>,
+}
+
+/// `[[phase]]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phase {
+    pub name: String,
+    pub burst: Burst,
+}
+
+/// What leaves together. One kind is one variant.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Burst {
+    /// Identical bytes: `threads` attempts for each of `users` intents.
+    SameKey(SameKey),
+}
+
+/// `burst.same-key`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SameKey {
+    pub users: u32,
+    pub threads: u32,
+    /// Units in each order.
+    pub quantity: u32,
+    /// Index into [`Profile::requests`].
+    pub request: usize,
+    pub release: Release,
+    /// The share of keys that must overlap for gate G1, 0 to 1.
+    pub overlap_share: f64,
+}
+
+/// How the last bytes leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Release {
+    /// The target is stopped, its socket buffers are loaded, then it is resumed.
+    Frozen,
+    /// One plain loop in key order while the target runs.
+    Loop,
+}
+
+/// Limits that may be missed (exit 5), judged over phases without faults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Budget {
+    pub p99_latency: Option<Duration>,
+}
+
+/// How long the run waits for what must come to an end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// For the drain of rule S03.
+    pub drain: Duration,
+    /// The quiet window between two equal reads of the run's rows, at least.
+    pub quiet: Duration,
+}
+
+/// `[published]`: a figure from the literature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Published {
+    /// The figure in words: `22 users with duplicates (MySQL, REPEATABLE READ)`.
+    pub figure: String,
+}
