@@ -1,0 +1,22 @@
+//! What can go wrong while a database is looked at.
+
+use std::path::PathBuf;
+
+/// Reading failed; the verdict can't be had this way.
+#[derive(Debug, thiserror::Error)]
+pub enum ObserveError {
+    #[error("cannot connect to PostgreSQL at {place}")]
+    Connect { place: String, source: sqlx::Error },
+    #[error("PostgreSQL did not answer while the audit {doing}")]
+    Query { doing: &'static str, source: sqlx::Error },
+    #[error("there is no table {table} in the audited database")]
+    NoTable { table: String },
+    #[error("table {table} has no column {column}; it has {known}")]
+    NoColumn { table: String, column: String, known: String },
+    #[error("cannot read PostgreSQL's log {path}")]
+    Log { path: PathBuf, source: std::io::Error },
+    #[error(
+        "{found} orders of this run's users or keys exist before it began, such as order {example}"
+    )]
+    NotFresh { found: usize, example: String },
+}
