@@ -1,1 +1,21 @@
 //! A run becomes text, JSON and evidence files. Returns text, never prints.
+
+mod build;
+mod csv;
+pub mod format;
+mod latency;
+mod result;
+mod text;
+
+pub use build::{Material, Telling, build};
+pub use csv::csv;
+pub use result::{
+    BudgetResult, BurstResult, DoubtResult, FindingResult, GateResult, LatencyResult, Reproduction,
+    RunResult, RunSummary, SCHEMA_VERSION, StoryResult,
+};
+pub use text::text;
+
+/// The JSON Schema of `result.json`.
+pub fn result_schema() -> serde_json::Value {
+    schemars::schema_for!(RunResult).to_value()
+}

@@ -1,0 +1,44 @@
+//! Latency percentiles by class of outcome.
+//!
+//! Time-outs stay in: an attempt that was given up counts with the time it was waited for, or the
+//! slowest requests would be the ones left out.
+
+use hdrhistogram::Histogram;
+
+use super::result::LatencyResult;
+use crate::history::{Attempt, Cause, Outcome};
+
+/// The classes in the order of the table; `None` is all of them.
+const CLASSES: [(&str, Option<Outcome>); 6] = [
+    ("all", None),
+    ("acknowledged", Some(Outcome::Acknowledged)),
+    ("pending", Some(Outcome::Pending)),
+    ("parked", Some(Outcome::Parked)),
+    ("refused", Some(Outcome::Refused)),
+    ("unknown", Some(Outcome::Unknown)),
+];
+
+/// One row for each class that has an attempt.
+pub(super) fn latencies(attempts: &[Attempt]) -> Vec<LatencyResult> {
+    CLASSES.iter().filter_map(|&(name, class)| latency(attempts, name, class)).collect()
+}
+
+fn latency(attempts: &[Attempt], name: &str, class: Option<Outcome>) -> Option<LatencyResult> {
+    let mut histogram = Histogram::<u64>::new(3).expect("three digits are a valid precision");
+    attempts
+        .iter()
+        .filter(|attempt| attempt.cause == Cause::Burst)
+        .filter(|attempt| class.is_none_or(|class| attempt.outcome == class))
+        .filter_map(Attempt::latency)
+        .for_each(|latency| histogram.saturating_record(latency.as_micros() as u64));
+    let at = |quantile| histogram.value_at_quantile(quantile);
+    (!histogram.is_empty()).then(|| LatencyResult {
+        outcome: name.to_owned(),
+        count: histogram.len(),
+        p50_us: at(0.50),
+        p95_us: at(0.95),
+        p99_us: at(0.99),
+        p999_us: at(0.999),
+        max_us: histogram.max(),
+    })
+}
