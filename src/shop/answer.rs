@@ -101,10 +101,7 @@ impl IntoResponse for Answer {
         let mut response = Response::new(Body::from(self.body));
         *response.status_mut() = self.status;
         let mut set = |name: HeaderName, value| response.headers_mut().insert(name, value);
-        set(
-            header::CONTENT_TYPE,
-            HeaderValue::from_static("application/json"),
-        );
+        set(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if self.status == StatusCode::ACCEPTED {
             set(header::RETRY_AFTER, RETRY_AFTER_S);
         }

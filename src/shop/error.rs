@@ -14,62 +14,30 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum ShopError {
     #[error("no --{flag} was given; add it, or set {variable} in the environment")]
-    UrlMissing {
-        flag: &'static str,
-        variable: &'static str,
-    },
+    UrlMissing { flag: &'static str, variable: &'static str },
     #[error("the value of --{flag} isn't a URL that the driver understands")]
-    PostgresUrl {
-        flag: &'static str,
-        source: sqlx::Error,
-    },
+    PostgresUrl { flag: &'static str, source: sqlx::Error },
     #[error("the value of --{flag} isn't a URL that the driver understands")]
-    RedisUrl {
-        flag: &'static str,
-        source: redis::RedisError,
-    },
+    RedisUrl { flag: &'static str, source: redis::RedisError },
     #[error("unknown defect `{given}`{}", guess(*.nearest))]
-    UnknownDefect {
-        given: String,
-        nearest: Option<&'static str>,
-    },
+    UnknownDefect { given: String, nearest: Option<&'static str> },
     #[error(
         "cannot listen on {address}: another process has this port; stop it, or choose another \
          with --{flag} (port 0 takes a free one)"
     )]
-    PortInUse {
-        address: SocketAddr,
-        flag: &'static str,
-        source: io::Error,
-    },
+    PortInUse { address: SocketAddr, flag: &'static str, source: io::Error },
     #[error("cannot listen on {address} (--{flag})")]
-    Listen {
-        address: SocketAddr,
-        flag: &'static str,
-        source: io::Error,
-    },
+    Listen { address: SocketAddr, flag: &'static str, source: io::Error },
     #[error("{doing} failed")]
-    System {
-        doing: &'static str,
-        source: io::Error,
-    },
+    System { doing: &'static str, source: io::Error },
     #[error("cannot reach PostgreSQL at {place}; is it up, and is --database-url right?")]
     PostgresUnreachable { place: String, source: sqlx::Error },
     #[error("cannot reach Redis at {place}; is it up, and is --redis-url right?")]
-    RedisUnreachable {
-        place: String,
-        source: redis::RedisError,
-    },
+    RedisUnreachable { place: String, source: redis::RedisError },
     #[error("PostgreSQL failed while {doing}")]
-    Postgres {
-        doing: &'static str,
-        source: sqlx::Error,
-    },
+    Postgres { doing: &'static str, source: sqlx::Error },
     #[error("Redis failed while {doing}")]
-    Redis {
-        doing: &'static str,
-        source: redis::RedisError,
-    },
+    Redis { doing: &'static str, source: redis::RedisError },
     #[error("the answer to COMMIT never came or was an error: the order may or may not exist")]
     CommitUnclear { source: sqlx::Error },
     #[error("a statement of the transaction had failed, so it was rolled back, not committed")]
@@ -129,10 +97,7 @@ impl ShopError {
 
 pub fn asks_for_another_try(error: &sqlx::Error) -> bool {
     let code = error.as_database_error().and_then(DatabaseError::code);
-    matches!(
-        code.as_deref(),
-        Some(SERIALIZATION_FAILURE | DEADLOCK_DETECTED)
-    )
+    matches!(code.as_deref(), Some(SERIALIZATION_FAILURE | DEADLOCK_DETECTED))
 }
 
 fn guess(nearest: Option<&str>) -> String {
@@ -158,13 +123,9 @@ mod tests {
 
     #[test]
     fn only_an_unclear_commit_leaves_the_effect_open() {
-        let unclear = ShopError::CommitUnclear {
-            source: sqlx::Error::WorkerCrashed,
-        };
-        let before = ShopError::Postgres {
-            doing: "taking stock",
-            source: sqlx::Error::PoolTimedOut,
-        };
+        let unclear = ShopError::CommitUnclear { source: sqlx::Error::WorkerCrashed };
+        let before =
+            ShopError::Postgres { doing: "taking stock", source: sqlx::Error::PoolTimedOut };
         assert!(!unclear.certainly_had_no_effect());
         assert!(before.certainly_had_no_effect());
     }
@@ -180,13 +141,8 @@ mod tests {
 
     #[test]
     fn the_log_line_names_the_cause_and_stays_one_line() {
-        let error = ShopError::System {
-            doing: "raising the file limit",
-            source: io::Error::other("a\nb"),
-        };
-        assert_eq!(
-            error.told_in_one_line(),
-            "raising the file limit failed: a b"
-        );
+        let error =
+            ShopError::System { doing: "raising the file limit", source: io::Error::other("a\nb") };
+        assert_eq!(error.told_in_one_line(), "raising the file limit failed: a b");
     }
 }

@@ -48,17 +48,13 @@ struct Body {
 impl Intent {
     pub fn read(headers: &HeaderMap, body: &[u8]) -> Result<Self, Refusal> {
         let key = single(headers, "idempotency-key", "Idempotency-Key was sent twice")?;
-        let key = key
-            .filter(|key| !key.is_empty())
-            .ok_or(Refusal::MissingKey)?;
+        let key = key.filter(|key| !key.is_empty()).ok_or(Refusal::MissingKey)?;
         if key.len() > LONGEST_KEY {
             return Err(Refusal::Invalid("Idempotency-Key is longer than 255"));
         }
         let user = single(headers, "x-user-id", "X-User-Id was sent twice")?
             .filter(|user| is_user(user))
-            .ok_or(Refusal::Invalid(
-                "X-User-Id must be 1 to 128 characters without a colon",
-            ))?;
+            .ok_or(Refusal::Invalid("X-User-Id must be 1 to 128 characters without a colon"))?;
 
         let body: Body = serde_json::from_slice(body).map_err(|_| {
             Refusal::Invalid(
@@ -161,10 +157,7 @@ mod tests {
     fn a_request_without_a_key_is_told_apart_from_a_bad_one() {
         let missing = Err(Refusal::MissingKey);
         assert_eq!(read(&[("x-user-id", "u1")], BODY), missing);
-        assert_eq!(
-            read(&[("idempotency-key", " "), ("x-user-id", "u1")], BODY),
-            missing
-        );
+        assert_eq!(read(&[("idempotency-key", " "), ("x-user-id", "u1")], BODY), missing);
         let long = "k".repeat(256);
         let refused = read(&[("idempotency-key", &long), ("x-user-id", "u1")], BODY);
         assert!(matches!(refused, Err(Refusal::Invalid(_))));
@@ -172,11 +165,7 @@ mod tests {
 
     #[test]
     fn two_keys_in_one_request_are_refused() {
-        let headers = [
-            ("idempotency-key", "k1"),
-            ("idempotency-key", "k2"),
-            ("x-user-id", "u1"),
-        ];
+        let headers = [("idempotency-key", "k1"), ("idempotency-key", "k2"), ("x-user-id", "u1")];
         assert!(matches!(read(&headers, BODY), Err(Refusal::Invalid(_))));
     }
 

@@ -39,10 +39,7 @@ pub async fn load_script(redis: &mut ConnectionManager) -> Result<(), ShopError>
         .load_async(redis)
         .await
         .map(drop)
-        .map_err(|source| ShopError::Redis {
-            doing: "loading the unlock script",
-            source,
-        })
+        .map_err(|source| ShopError::Redis { doing: "loading the unlock script", source })
 }
 
 /// `None` if it couldn't be had within the lock wait, which is no failure.
@@ -84,10 +81,7 @@ impl Lease {
             Ok(reply) => Ok(reply.is_some()),
             Err(source) => {
                 self.release().await;
-                Err(ShopError::Redis {
-                    doing: "taking the lease",
-                    source,
-                })
+                Err(ShopError::Redis { doing: "taking the lease", source })
             }
         }
     }
@@ -99,11 +93,8 @@ impl Lease {
             return;
         }
         for _ in 0..UNLOCK_TRIES {
-            let unlocked: Result<i64, _> = UNLOCK
-                .key(&self.key)
-                .arg(self.token.as_str())
-                .invoke_async(&mut self.redis)
-                .await;
+            let unlocked: Result<i64, _> =
+                UNLOCK.key(&self.key).arg(self.token.as_str()).invoke_async(&mut self.redis).await;
             match unlocked {
                 Ok(_) => return,
                 Err(source) => {

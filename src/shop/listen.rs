@@ -17,10 +17,7 @@ const BACKLOG: u32 = 4_096;
 /// Raises the soft limit of open files to the hard one.
 pub fn raise_file_limit() -> Result<(), ShopError> {
     let Rlimit { maximum, .. } = getrlimit(Resource::Nofile);
-    let raised = Rlimit {
-        current: maximum,
-        maximum,
-    };
+    let raised = Rlimit { current: maximum, maximum };
     setrlimit(Resource::Nofile, raised).map_err(|source| ShopError::System {
         doing: "raising the limit of open files",
         source: source.into(),
@@ -30,16 +27,8 @@ pub fn raise_file_limit() -> Result<(), ShopError> {
 /// `flag` is the one that the address came from, for the error.
 pub fn listen(address: SocketAddr, flag: &'static str) -> Result<TcpListener, ShopError> {
     bind(address).map_err(|source| match source.kind() {
-        io::ErrorKind::AddrInUse => ShopError::PortInUse {
-            address,
-            flag,
-            source,
-        },
-        _ => ShopError::Listen {
-            address,
-            flag,
-            source,
-        },
+        io::ErrorKind::AddrInUse => ShopError::PortInUse { address, flag, source },
+        _ => ShopError::Listen { address, flag, source },
     })
 }
 

@@ -93,27 +93,16 @@ pub async fn by_id(shop: &Shop, id: i64) -> Result<Option<Order>, ShopError> {
         .bind(id)
         .fetch_optional(&shop.postgres)
         .await
-        .map_err(|source| ShopError::Postgres {
-            doing: "reading an order",
-            source,
-        })?;
+        .map_err(|source| ShopError::Postgres { doing: "reading an order", source })?;
     Ok(found.map(Order::from))
 }
 
 fn is_unique_violation(error: &sqlx::Error) -> bool {
-    error
-        .as_database_error()
-        .is_some_and(DatabaseError::is_unique_violation)
+    error.as_database_error().is_some_and(DatabaseError::is_unique_violation)
 }
 
 impl From<Row> for Order {
     fn from((id, product_id, quantity, fingerprint, status): Row) -> Self {
-        Self {
-            id,
-            product_id,
-            quantity,
-            fingerprint: Fingerprint::read(fingerprint),
-            status,
-        }
+        Self { id, product_id, quantity, fingerprint: Fingerprint::read(fingerprint), status }
     }
 }

@@ -45,20 +45,14 @@ pub struct Record {
 
 pub async fn load_scripts(redis: &mut ConnectionManager) -> Result<(), ShopError> {
     for script in [&CLAIM, &TAKE_OVER, &SUCCEED, &GIVE_BACK] {
-        script
-            .load_async(redis)
-            .await
-            .map_err(failed("loading the scripts of the record"))?;
+        script.load_async(redis).await.map_err(failed("loading the scripts of the record"))?;
     }
     Ok(())
 }
 
 impl Record {
     pub fn of(intent: &Intent) -> Self {
-        Self {
-            key: format!("idem:orders:{}:{}", intent.user, intent.key),
-            owner: Token::fresh(),
-        }
+        Self { key: format!("idem:orders:{}:{}", intent.user, intent.key), owner: Token::fresh() }
     }
 
     pub async fn claim(&self, shop: &Shop, intent: &Intent) -> Result<Claim, ShopError> {
@@ -131,12 +125,7 @@ fn failed(doing: &'static str) -> impl Fn(redis::RedisError) -> ShopError {
 fn decode(reply: Vec<String>) -> Result<Claim, ShopError> {
     let mut fields = reply.into_iter();
     let outcome = fields.next().unwrap_or_default();
-    match (
-        outcome.as_str(),
-        fields.next(),
-        fields.next(),
-        fields.next(),
-    ) {
+    match (outcome.as_str(), fields.next(), fields.next(), fields.next()) {
         ("CREATED", None, ..) => Ok(Claim::Created),
         ("FINGERPRINT_MISMATCH", None, ..) => Ok(Claim::FingerprintMismatch),
         ("IN_PROGRESS", None, ..) => Ok(Claim::InProgress),
@@ -146,14 +135,8 @@ fn decode(reply: Vec<String>) -> Result<Claim, ShopError> {
                 .parse::<u16>()
                 .ok()
                 .and_then(|code| StatusCode::from_u16(code).ok())
-                .ok_or(ShopError::RecordUnreadable {
-                    what: "its status code",
-                })?;
-            Ok(Claim::Success(Answer {
-                status,
-                location,
-                body,
-            }))
+                .ok_or(ShopError::RecordUnreadable { what: "its status code" })?;
+            Ok(Claim::Success(Answer { status, location, body }))
         }
         _ => Err(ShopError::RecordUnreadable { what: "its status" }),
     }
@@ -173,10 +156,7 @@ mod tests {
             (vec!["CREATED"], Claim::Created),
             (vec!["IN_PROGRESS"], Claim::InProgress),
             (vec!["FINGERPRINT_MISMATCH"], Claim::FingerprintMismatch),
-            (
-                vec!["IN_PROGRESS", "t1"],
-                Claim::Overdue(Token::read("t1".to_owned())),
-            ),
+            (vec!["IN_PROGRESS", "t1"], Claim::Overdue(Token::read("t1".to_owned()))),
         ] {
             assert_eq!(decode_words(&words).expect("a known outcome"), claim);
         }
@@ -196,13 +176,9 @@ mod tests {
 
     #[test]
     fn a_reply_that_no_script_of_ours_gives_is_an_error() {
-        for words in [
-            &[][..],
-            &["CREATED", "x"],
-            &["SUCCESS"],
-            &["SUCCESS", "abc", "", ""],
-            &["DONE"],
-        ] {
+        for words in
+            [&[][..], &["CREATED", "x"], &["SUCCESS"], &["SUCCESS", "abc", "", ""], &["DONE"]]
+        {
             assert!(decode_words(words).is_err(), "{words:?}");
         }
     }

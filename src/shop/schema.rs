@@ -48,12 +48,10 @@ pub async fn ensure(connection: &mut PgConnection, settings: &Settings) -> Resul
     } else {
         UniqueIndex::wanted(settings)
     };
-    create(connection, index)
-        .await
-        .map_err(|source| ShopError::Postgres {
-            doing: "creating the tables and the unique index (does the orders table hold duplicates?)",
-            source,
-        })
+    create(connection, index).await.map_err(|source| ShopError::Postgres {
+        doing: "creating the tables and the unique index (does the orders table hold duplicates?)",
+        source,
+    })
 }
 
 async fn create(connection: &mut PgConnection, index: UniqueIndex) -> Result<(), sqlx::Error> {
@@ -103,9 +101,6 @@ mod tests {
             [DROP_ONE_PER_KEY, CREATE_ONE_PER_USER]
         );
         assert_eq!(changes(UniqueIndex::None, true, false), [DROP_ONE_PER_KEY]);
-        assert_eq!(
-            changes(UniqueIndex::PerKey, false, false),
-            [CREATE_ONE_PER_KEY]
-        );
+        assert_eq!(changes(UniqueIndex::PerKey, false, false), [CREATE_ONE_PER_KEY]);
     }
 }

@@ -22,10 +22,8 @@ const GOODBYE: Duration = Duration::from_secs(2);
 pub async fn serve(args: ShopArgs) -> Result<(), ShopError> {
     listen::raise_file_limit()?;
     let orders = listen::listen(args.listen, "listen")?;
-    let counter = args
-        .counter_listen
-        .map(|address| listen::listen(address, "counter-listen"))
-        .transpose()?;
+    let counter =
+        args.counter_listen.map(|address| listen::listen(address, "counter-listen")).transpose()?;
     let end_signal = end_signal()?;
     let shop = Arc::new(Shop::open(args).await?);
 
@@ -55,12 +53,9 @@ async fn serve_both(
     counter: Option<TcpListener>,
     ending: CancellationToken,
 ) -> Result<(), ShopError> {
-    let orders = axum::serve(
-        listen::without_delay(orders),
-        routes::orders(Arc::clone(&shop)),
-    )
-    .with_graceful_shutdown(ending.clone().cancelled_owned())
-    .into_future();
+    let orders = axum::serve(listen::without_delay(orders), routes::orders(Arc::clone(&shop)))
+        .with_graceful_shutdown(ending.clone().cancelled_owned())
+        .into_future();
     let counter = async {
         match counter {
             Some(listener) => {
@@ -73,18 +68,12 @@ async fn serve_both(
     };
     tokio::try_join!(orders, counter)
         .map(|((), ())| ())
-        .map_err(|source| ShopError::System {
-            doing: "serving requests",
-            source,
-        })
+        .map_err(|source| ShopError::System { doing: "serving requests", source })
 }
 
 /// Ends at the first SIGTERM or SIGINT; both are caught from now on.
 fn end_signal() -> Result<impl Future<Output = ()>, ShopError> {
-    let failed = |source| ShopError::System {
-        doing: "listening for signals",
-        source,
-    };
+    let failed = |source| ShopError::System { doing: "listening for signals", source };
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
     Ok(async move {

@@ -82,6 +82,10 @@ pub struct Settings {
     #[arg(long, value_enum, default_value_t = Idempotency::RedisAndPostgres)]
     pub idempotency: Idempotency,
 
+    /// How an order takes its units from the shelf
+    #[arg(long, value_enum, default_value_t = Stock::Conditional)]
+    pub stock: Stock,
+
     /// What there may be one order for; the unique index follows
     #[arg(long, value_enum, default_value_t = OneOrderPer::Key)]
     pub one_order_per: OneOrderPer,
@@ -123,6 +127,15 @@ pub enum Idempotency {
     #[value(name = "redis+postgres")]
     RedisAndPostgres,
     /// No record: look for the order under the lease, then a plain INSERT
+    None,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Stock {
+    /// UPDATE ... WHERE available >= quantity
+    Conditional,
+    /// Nothing is taken: what is sold doesn't run out. The stock row is a second lock in disguise,
+    /// so the published experiment (check, then insert) is without it
     None,
 }
 
@@ -170,22 +183,14 @@ mod tests {
     #[test]
     fn defects_are_given_by_name_or_by_id() {
         let args = parse("shop --defects D01,no-unique-constraint").expect("both exist");
-        assert_eq!(
-            args.settings.defects,
-            [Defect::UnlockBeforeCommit, Defect::NoUniqueConstraint]
-        );
+        assert_eq!(args.settings.defects, [Defect::UnlockBeforeCommit, Defect::NoUniqueConstraint]);
     }
 
     #[test]
     fn a_misspelt_defect_is_refused_with_the_nearest_name() {
-        let error = parse("shop --defects unlock-before-comit")
-            .map(|_| ())
-            .expect_err("misspelt");
+        let error = parse("shop --defects unlock-before-comit").map(|_| ()).expect_err("misspelt");
         let text = error.to_string();
-        assert!(
-            text.contains("did you mean `unlock-before-commit`?"),
-            "{text}"
-        );
+        assert!(text.contains("did you mean `unlock-before-commit`?"), "{text}");
     }
 
     #[test]

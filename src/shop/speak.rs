@@ -27,10 +27,7 @@ pub fn listening(listening: SocketAddr, counter: Option<SocketAddr>) -> Result<(
     let mut stdout = io::stdout().lock();
     writeln!(stdout, "{line}")
         .and_then(|()| stdout.flush())
-        .map_err(|source| ShopError::System {
-            doing: "announcing the ports on stdout",
-            source,
-        })
+        .map_err(|source| ShopError::System { doing: "announcing the ports on stdout", source })
 }
 
 pub fn problem(instance: u32, what: &str, error: &ShopError) {

@@ -57,14 +57,9 @@ impl Shop {
 }
 
 async fn connect_redis(url: Option<&str>) -> Result<ConnectionManager, ShopError> {
-    let url = url.ok_or(ShopError::UrlMissing {
-        flag: "redis-url",
-        variable: "REDIS_URL",
-    })?;
-    let client = redis::Client::open(url).map_err(|source| ShopError::RedisUrl {
-        flag: "redis-url",
-        source,
-    })?;
+    let url = url.ok_or(ShopError::UrlMissing { flag: "redis-url", variable: "REDIS_URL" })?;
+    let client = redis::Client::open(url)
+        .map_err(|source| ShopError::RedisUrl { flag: "redis-url", source })?;
     let place = client.get_connection_info().addr().to_string();
     let config = ConnectionManagerConfig::new()
         .set_response_timeout(Some(REDIS_RESPONSE_TIMEOUT))
@@ -83,22 +78,16 @@ async fn connect_redis(url: Option<&str>) -> Result<ConnectionManager, ShopError
 /// A plain connection first: where PostgreSQL can't be reached it says so at once, while a pool
 /// would wait for its whole time limit.
 async fn connect_postgres(args: &ShopArgs) -> Result<PgPool, ShopError> {
-    let url = args.database_url.as_deref().ok_or(ShopError::UrlMissing {
-        flag: "database-url",
-        variable: "DATABASE_URL",
-    })?;
+    let url = args
+        .database_url
+        .as_deref()
+        .ok_or(ShopError::UrlMissing { flag: "database-url", variable: "DATABASE_URL" })?;
     let options = url
         .parse::<PgConnectOptions>()
-        .map_err(|source| ShopError::PostgresUrl {
-            flag: "database-url",
-            source,
-        })?
+        .map_err(|source| ShopError::PostgresUrl { flag: "database-url", source })?
         .disable_statement_logging();
     let place = format!("{}:{}", options.get_host(), options.get_port());
-    let unreachable = |source| ShopError::PostgresUnreachable {
-        place: place.clone(),
-        source,
-    };
+    let unreachable = |source| ShopError::PostgresUnreachable { place: place.clone(), source };
 
     let mut connection = options.connect().await.map_err(unreachable)?;
     schema::ensure(&mut connection, &args.settings).await?;

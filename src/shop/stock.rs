@@ -36,9 +36,6 @@ pub async fn available(
     connection: &mut OrderConnection,
     product_id: i64,
 ) -> Result<Option<i32>, ShopError> {
-    let read = sqlx::query_scalar(READ)
-        .bind(product_id)
-        .fetch_optional(connection.raw())
-        .await;
+    let read = sqlx::query_scalar(READ).bind(product_id).fetch_optional(connection.raw()).await;
     connection.checked("reading stock", read)
 }

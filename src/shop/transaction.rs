@@ -30,28 +30,18 @@ enum Transaction {
 
 impl OrderConnection {
     pub async fn acquire(shop: &Shop) -> Result<Self, ShopError> {
-        let inner = shop
-            .postgres
-            .acquire()
-            .await
-            .map_err(failed("waiting for a connection"))?;
+        let inner = shop.postgres.acquire().await.map_err(failed("waiting for a connection"))?;
         let begin = match shop.settings.isolation {
             Isolation::ReadCommitted => "BEGIN ISOLATION LEVEL READ COMMITTED",
             Isolation::RepeatableRead => "BEGIN ISOLATION LEVEL REPEATABLE READ",
             Isolation::Serializable => "BEGIN ISOLATION LEVEL SERIALIZABLE",
         };
-        Ok(Self {
-            inner,
-            begin,
-            transaction: Transaction::None,
-        })
+        Ok(Self { inner, begin, transaction: Transaction::None })
     }
 
     pub async fn begin(&mut self) -> Result<(), ShopError> {
         self.transaction = Transaction::Open;
-        self.send(self.begin)
-            .await
-            .map_err(failed("beginning the transaction"))
+        self.send(self.begin).await.map_err(failed("beginning the transaction"))
     }
 
     /// For one statement, whose result then goes through [`Self::checked`].
@@ -93,9 +83,7 @@ impl OrderConnection {
 
     pub async fn rollback(&mut self) -> Result<(), ShopError> {
         if self.transaction != Transaction::None {
-            self.send("ROLLBACK")
-                .await
-                .map_err(failed("rolling back"))?;
+            self.send("ROLLBACK").await.map_err(failed("rolling back"))?;
             self.transaction = Transaction::None;
         }
         Ok(())

@@ -13,7 +13,7 @@ use crate::shop::{
     intent::Intent,
     lease::Lease,
     order::{self, Insert, Order},
-    settings::{Idempotency, Settings},
+    settings::{Idempotency, Settings, Stock},
     state::Shop,
     stock::{self, Taking},
     transaction::OrderConnection,
@@ -110,10 +110,12 @@ async fn write(
     {
         return Ok(Written::Found(winner));
     }
-    let taken = if shop.has(Defect::RmwStock) {
-        d29_rmw_stock::take(connection, intent).await?
-    } else {
-        stock::take(connection, intent).await?
+    let taken = match shop.settings.stock {
+        Stock::None => Taking::Done,
+        Stock::Conditional if shop.has(Defect::RmwStock) => {
+            d29_rmw_stock::take(connection, intent).await?
+        }
+        Stock::Conditional => stock::take(connection, intent).await?,
     };
     match taken {
         Taking::Done => {}

@@ -34,9 +34,9 @@ use super::{
 pub async fn place(shop: Arc<Shop>, intent: Intent) -> Answer {
     let placed = match shop.settings.idempotency {
         Idempotency::RedisAndPostgres => place_with_record(&shop, &intent).await,
-        Idempotency::None => under_lease::place(&shop, &intent)
-            .await
-            .map(|outcome| outcome.answer()),
+        Idempotency::None => {
+            under_lease::place(&shop, &intent).await.map(|outcome| outcome.answer())
+        }
     };
     placed.unwrap_or_else(|error| {
         let what = format!("order of user {} key {}", intent.user, intent.key);
@@ -99,11 +99,7 @@ async fn settle(
 
 async fn give_back(shop: &Shop, record: &Record) {
     if let Err(error) = record.give_back(shop).await {
-        speak::problem(
-            shop.settings.instance,
-            "a claim stays until it is overdue",
-            &error,
-        );
+        speak::problem(shop.settings.instance, "a claim stays until it is overdue", &error);
     }
 }
 

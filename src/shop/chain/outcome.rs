@@ -34,11 +34,7 @@ impl Outcome {
             OneOrderPer::Key => winner.fingerprint == intent.fingerprint,
             OneOrderPer::User => true,
         };
-        if is_same {
-            Self::Replayed(winner)
-        } else {
-            Self::Mismatch { winner }
-        }
+        if is_same { Self::Replayed(winner) } else { Self::Mismatch { winner } }
     }
 
     pub fn answer(&self) -> Answer {

@@ -26,9 +26,5 @@ pub async fn resolve(
         settle(shop, intent, &record.owned_by(previous), &Ok(outcome)).await;
         return Ok(Some(answer));
     }
-    if record.take_over(shop, &previous).await? {
-        Ok(None)
-    } else {
-        Ok(Some(in_progress()))
-    }
+    if record.take_over(shop, &previous).await? { Ok(None) } else { Ok(Some(in_progress())) }
 }

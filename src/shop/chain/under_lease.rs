@@ -101,7 +101,5 @@ async fn begin(shop: &Shop) -> Result<OrderConnection, ShopError> {
 
 /// Random within a window that grows by 4 ms a try, so that rivals don't meet again.
 fn backoff(tries: u32) -> Duration {
-    Duration::from_millis(4)
-        .saturating_mul(tries)
-        .mul_f64(rand::random_range(0.25..1.0))
+    Duration::from_millis(4).saturating_mul(tries).mul_f64(rand::random_range(0.25..1.0))
 }

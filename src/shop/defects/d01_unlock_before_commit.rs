@@ -13,10 +13,7 @@ pub const INFO: DefectInfo = DefectInfo {
     does: "The lock is released, and the release answered, before COMMIT is sent.",
     partners: &[
         Partner::Defect(Defect::NoUniqueConstraint),
-        Partner::Flag {
-            name: "idempotency",
-            value: "none",
-        },
+        Partner::Flag { name: "idempotency", value: "none" },
     ],
 };
 

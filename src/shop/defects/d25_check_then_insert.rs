@@ -19,10 +19,7 @@ pub const INFO: DefectInfo = DefectInfo {
     does: "The look for an existing order comes before the lease, and a plain INSERT trusts it.",
     partners: &[
         Partner::Defect(Defect::NoUniqueConstraint),
-        Partner::Flag {
-            name: "idempotency",
-            value: "none",
-        },
+        Partner::Flag { name: "idempotency", value: "none" },
     ],
 };
 

@@ -18,10 +18,7 @@ pub const INFO: DefectInfo = DefectInfo {
     id: "D29",
     switch: "rmw-stock",
     does: "Stock is read, and the literal difference written back without a condition.",
-    partners: &[Partner::Flag {
-        name: "lock-per",
-        value: "user",
-    }],
+    partners: &[Partner::Flag { name: "lock-per", value: "user" }],
 };
 
 pub async fn take(connection: &mut OrderConnection, intent: &Intent) -> Result<Taking, ShopError> {

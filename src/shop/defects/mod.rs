@@ -53,10 +53,7 @@ pub struct DefectInfo {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Partner {
     Defect(Defect),
-    Flag {
-        name: &'static str,
-        value: &'static str,
-    },
+    Flag { name: &'static str, value: &'static str },
 }
 
 /// Every defect there is, by id.
@@ -96,10 +93,7 @@ impl FromStr for Defect {
             .max_by(|one, other| one.0.total_cmp(&other.0))
             .filter(|(likeness, _)| *likeness > 0.8)
             .map(|(_, switch)| switch);
-        Err(ShopError::UnknownDefect {
-            given: given.to_owned(),
-            nearest,
-        })
+        Err(ShopError::UnknownDefect { given: given.to_owned(), nearest })
     }
 }
 
@@ -135,10 +129,7 @@ mod tests {
     #[test]
     fn an_unknown_defect_is_answered_with_the_nearest_or_with_none() {
         let told = |given: &str| given.parse::<Defect>().expect_err("unknown").to_string();
-        assert_eq!(
-            told("rmw-stok"),
-            "unknown defect `rmw-stok`; did you mean `rmw-stock`?"
-        );
+        assert_eq!(told("rmw-stok"), "unknown defect `rmw-stok`; did you mean `rmw-stock`?");
         assert_eq!(told("zzz"), "unknown defect `zzz`");
     }
 
@@ -146,10 +137,7 @@ mod tests {
     fn a_partner_reads_as_it_is_typed() {
         let partner = Partner::Defect(Defect::NoUniqueConstraint);
         assert_eq!(partner.to_string(), "no-unique-constraint");
-        let flag = Partner::Flag {
-            name: "lock-per",
-            value: "user",
-        };
+        let flag = Partner::Flag { name: "lock-per", value: "user" };
         assert_eq!(flag.to_string(), "--lock-per user");
     }
 }

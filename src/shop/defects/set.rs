@@ -16,11 +16,7 @@ impl DefectSet {
 
 impl FromIterator<Defect> for DefectSet {
     fn from_iter<I: IntoIterator<Item = Defect>>(defects: I) -> Self {
-        Self(
-            defects
-                .into_iter()
-                .fold(0, |bits, defect| bits | bit(defect)),
-        )
+        Self(defects.into_iter().fold(0, |bits, defect| bits | bit(defect)))
     }
 }
 
