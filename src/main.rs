@@ -5,8 +5,12 @@ use std::process::ExitCode;
 use dupeproof::cli;
 
 fn main() -> ExitCode {
+    // Before any runtime starts: see `cli::hidden`.
     if let Some(code) = cli::hidden::dispatch(std::env::args_os()) {
         return code;
     }
-    ExitCode::from(2)
+    match tokio::runtime::Runtime::new() {
+        Ok(runtime) => runtime.block_on(cli::run()),
+        Err(_) => ExitCode::from(4),
+    }
 }

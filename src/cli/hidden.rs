@@ -3,16 +3,15 @@
 //! They are dispatched before any argument parser or runtime starts: `guarded-exec` becomes
 //! another program and has to be single-threaded until then.
 
-use std::error::Error;
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Write};
 use std::process::ExitCode;
 
 use crate::guard::{self, GuardError};
 
+use super::ENVIRONMENT;
+
 /// A shell's code for a program that could not be run.
 const NOT_RUN: u8 = 127;
-const ENVIRONMENT: u8 = 4;
 
 /// Runs a hidden subcommand; `None` when these arguments (the program's own name first) name none.
 pub fn dispatch(mut args: impl Iterator<Item = OsString>) -> Option<ExitCode> {
@@ -31,13 +30,6 @@ pub fn dispatch(mut args: impl Iterator<Item = OsString>) -> Option<ExitCode> {
 }
 
 fn fail(error: &GuardError, code: u8) -> ExitCode {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text = format!("{text}: {inner}");
-        cause = inner.source();
-    }
-    // Nobody is left to be told when stderr is closed.
-    let _ = writeln!(io::stderr(), "dupeproof: {text}");
+    super::report(error);
     ExitCode::from(code)
 }
