@@ -15,7 +15,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::error::GuardError;
-use super::process::{self, Process, ProcessId, Signal, State};
+use super::peek;
+use super::process::{self, Process, ProcessId, Signal, Stat, State};
 use super::shared_memory::SharedMemory;
 
 /// Stopping takes well below a millisecond; only a parent in vfork, whose child was stopped, makes
@@ -113,18 +114,18 @@ fn relatives(known: &HashSet<u32>, folders: &[PathBuf]) -> Vec<ProcessId> {
     let ours = everyone.into_iter().filter(|(id, stat)| {
         stat.state != State::Zombie
             && !known.contains(&id.pid)
-            && (known.contains(&stat.parent) || is_orphan_of(folders, id.pid))
+            && (known.contains(&stat.parent) || is_orphan_of(folders, *id, *stat))
     });
     ours.map(|(id, _)| id).collect()
 }
 
-/// A back-end works in its cluster's data folder. The program's name is asked as well, so that a
-/// shell in which somebody looks around there stays alive.
-fn is_orphan_of(folders: &[PathBuf], pid: u32) -> bool {
-    let link = |name: &str| fs::read_link(format!("/proc/{pid}/{name}")).ok();
-    let inside =
-        link("cwd").is_some_and(|cwd| folders.iter().any(|folder| cwd.starts_with(folder)));
-    inside && link("exe").is_some_and(|exe| exe.ends_with("postgres"))
+/// A back-end works in its cluster's data folder. Its name is asked as well, so that a shell in
+/// which somebody looks around there stays alive; and an orphan's parent is no postmaster, which
+/// spares a look into all other people's back-ends.
+fn is_orphan_of(folders: &[PathBuf], id: ProcessId, stat: Stat) -> bool {
+    let is_postgres = |pid| process::name(pid).is_some_and(|name| name == "postgres");
+    let is_inside = |cwd: PathBuf| folders.iter().any(|folder| cwd.starts_with(folder));
+    is_postgres(id.pid) && !is_postgres(stat.parent) && peek::cwd(id.pid).is_ok_and(is_inside)
 }
 
 fn remove_folder(folder: &Path) -> io::Result<()> {

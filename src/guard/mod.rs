@@ -15,6 +15,7 @@ mod error;
 mod handle;
 mod journal;
 mod launch;
+mod peek;
 mod process;
 mod serve;
 mod shared_memory;

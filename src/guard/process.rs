@@ -165,6 +165,12 @@ pub(super) fn all() -> io::Result<Vec<(ProcessId, Stat)>> {
         .collect())
 }
 
+/// The name of its program, cut to 15 bytes by the kernel; everybody may read it.
+pub(super) fn name(pid: u32) -> Option<String> {
+    let name = fs::read(format!("/proc/{pid}/comm")).ok()?;
+    Some(String::from_utf8_lossy(&name).trim_end().to_owned())
+}
+
 fn read_stat(pid: u32) -> Option<Stat> {
     let text = fs::read(format!("/proc/{pid}/stat")).ok()?;
     parse_stat(&String::from_utf8_lossy(&text))

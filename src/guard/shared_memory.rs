@@ -8,12 +8,11 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::peek;
 use super::process::Process;
 
 #[derive(Debug, Default)]
@@ -35,7 +34,7 @@ impl SharedMemory {
         let mut memory = Self::default();
         for process in processes {
             let pid = process.id().pid;
-            memory.add_maps(&maps(pid).unwrap_or_default());
+            memory.add_maps(&peek::maps(pid).unwrap_or_default());
             memory.add_open_files(pid);
         }
         for folder in folders {
@@ -110,22 +109,6 @@ impl SharedMemory {
         if number.is_some_and(|number| number.parse::<u64>().is_ok()) {
             self.files.insert(path.to_owned());
         }
-    }
-}
-
-/// Root without CAP_SYS_PTRACE (as in most containers) may not read the maps of another user's
-/// process, but that user may.
-fn maps(pid: u32) -> io::Result<String> {
-    let path = format!("/proc/{pid}/maps");
-    match fs::read_to_string(&path) {
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            let owner = fs::metadata(format!("/proc/{pid}"))?;
-            let mut cat = Command::new("cat");
-            cat.arg(&path).uid(owner.uid()).gid(owner.gid());
-            let output = cat.stdin(Stdio::null()).stderr(Stdio::null()).output()?;
-            Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-        }
-        read => read,
     }
 }
 

@@ -71,3 +71,10 @@ pub enum LabError {
     #[error("the routine that ends the lab panicked; the guard ends it when dupeproof ends")]
     StopPanicked { source: tokio::task::JoinError },
 }
+
+impl LabError {
+    /// Whether a package would cure it.
+    pub fn is_missing_program(&self) -> bool {
+        matches!(self, Self::Missing { .. })
+    }
+}
