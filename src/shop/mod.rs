@@ -1,1 +1,42 @@
-//! The reference order service. A stranger: imports nothing of the other rooms.
+//! The reference order service: `POST /orders`, asked twice, makes one order.
+//!
+//! A stranger to the rest of the program: it is served by a process of its own, imports nothing
+//! of the other rooms, and is known to them by its HTTP answers, its tables and its Redis keys
+//! only. So a drill treats it like any other target, and nothing is proved by knowing too much.
+//!
+//! Read in this order:
+//!
+//! | file | holds |
+//! |---|---|
+//! | `chain` | the story: claim, lease, transaction, unlock, stored answer |
+//! | `record`, `lease`, `transaction`, `stock`, `order` | one line of defence each |
+//! | `intent`, `fingerprint`, `answer` | what comes in, and what goes out |
+//! | `defects` | what can be broken on purpose, one file per defect |
+//! | `settings`, `duration`, `state`, `schema` | how it is set up |
+//! | `server`, `listen`, `routes`, `speak` | how it is served |
+
+mod answer;
+mod chain;
+mod defects;
+mod duration;
+mod error;
+mod fingerprint;
+mod intent;
+mod lease;
+mod listen;
+mod order;
+mod record;
+mod routes;
+mod schema;
+mod server;
+mod settings;
+mod speak;
+mod state;
+mod stock;
+mod token;
+mod transaction;
+
+pub use defects::{Defect, DefectInfo, Partner, defects};
+pub use error::ShopError;
+pub use server::serve;
+pub use settings::{Begin, Idempotency, Isolation, LockPer, OneOrderPer, Settings, ShopArgs};

@@ -1,0 +1,159 @@
+//! What the shop answers. One value serves the first answer, the stored one and every replay.
+//!
+//! A replay must be the first answer again, byte for byte, whether it comes from the record in
+//! Redis or is made from the row in PostgreSQL. So there is one way to make a body, its fields
+//! have a fixed order, and it says `CREATED` even if the order has moved on since: the current
+//! state is what `GET /orders/{id}` is for.
+
+use axum::{
+    body::Body,
+    http::{HeaderName, HeaderValue, Response, StatusCode, header},
+    response::IntoResponse,
+};
+use serde::Serialize;
+
+use super::{error::ShopError, order::Order};
+
+/// What a client with an unfinished duplicate is told to wait.
+const RETRY_AFTER_S: HeaderValue = HeaderValue::from_static("1");
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Answer {
+    pub status: StatusCode,
+    /// Empty where there is nothing to point at.
+    pub location: String,
+    pub body: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct OrderBody<'a> {
+    order_id: i64,
+    status: &'a str,
+    product_id: i64,
+    quantity: i32,
+}
+
+#[derive(Serialize)]
+struct CodeBody<'a> {
+    code: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+}
+
+impl Answer {
+    pub fn created(order: &Order) -> Self {
+        Self {
+            status: StatusCode::CREATED,
+            location: format!("/orders/{}", order.id),
+            body: order_body(order, "CREATED"),
+        }
+    }
+
+    pub fn current(order: &Order) -> Self {
+        Self {
+            status: StatusCode::OK,
+            location: String::new(),
+            body: order_body(order, &order.status),
+        }
+    }
+
+    pub fn code(status: StatusCode, code: &str) -> Self {
+        Self::with_message(status, code, None)
+    }
+
+    pub fn invalid(message: &str) -> Self {
+        Self::with_message(StatusCode::BAD_REQUEST, "INVALID", Some(message))
+    }
+
+    /// What happened, without its cause: a cause may name hosts and users.
+    pub fn failure(error: &ShopError) -> Self {
+        Self::with_message(error.status(), "INTERNAL", Some(&error.to_string()))
+    }
+
+    pub fn interrupted() -> Self {
+        let message = Some("the request ended early");
+        Self::with_message(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL", message)
+    }
+
+    fn with_message(status: StatusCode, code: &str, message: Option<&str>) -> Self {
+        Self {
+            status,
+            location: String::new(),
+            body: serde_json::to_string(&CodeBody { code, message })
+                .expect("two strings always serialise"),
+        }
+    }
+}
+
+fn order_body(order: &Order, status: &str) -> String {
+    serde_json::to_string(&OrderBody {
+        order_id: order.id,
+        status,
+        product_id: order.product_id,
+        quantity: order.quantity,
+    })
+    .expect("numbers and a string always serialise")
+}
+
+impl IntoResponse for Answer {
+    fn into_response(self) -> Response<Body> {
+        let mut response = Response::new(Body::from(self.body));
+        *response.status_mut() = self.status;
+        let mut set = |name: HeaderName, value| response.headers_mut().insert(name, value);
+        set(
+            header::CONTENT_TYPE,
+            HeaderValue::from_static("application/json"),
+        );
+        if self.status == StatusCode::ACCEPTED {
+            set(header::RETRY_AFTER, RETRY_AFTER_S);
+        }
+        if let Ok(location) = HeaderValue::from_str(&self.location)
+            && !location.is_empty()
+        {
+            set(header::LOCATION, location);
+        }
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shop::fingerprint::Fingerprint;
+
+    fn order(status: &str) -> Order {
+        Order {
+            id: 1417,
+            product_id: 42,
+            quantity: 1,
+            fingerprint: Fingerprint::of(42, 1),
+            status: status.to_owned(),
+        }
+    }
+
+    #[test]
+    fn a_created_order_is_answered_with_its_place() {
+        let response = Answer::created(&order("CREATED")).into_response();
+        assert_eq!(response.status(), StatusCode::CREATED);
+        assert_eq!(response.headers()["location"], "/orders/1417");
+        assert!(!response.headers().contains_key("retry-after"));
+    }
+
+    #[test]
+    fn a_replay_has_the_first_body_even_if_the_order_moved_on() {
+        let first = Answer::created(&order("CREATED"));
+        assert_eq!(
+            first.body,
+            r#"{"orderId":1417,"status":"CREATED","productId":42,"quantity":1}"#
+        );
+        assert_eq!(Answer::created(&order("PAID")), first);
+    }
+
+    #[test]
+    fn every_202_says_when_to_come_back() {
+        let response = Answer::code(StatusCode::ACCEPTED, "BUSY").into_response();
+        assert_eq!(response.headers()["retry-after"], "1");
+        assert!(!response.headers().contains_key("location"));
+    }
+}

@@ -1,0 +1,26 @@
+//! D01: the lock is released inside the transaction.
+//!
+//! Looks harmless, since all the work is done and only COMMIT is left. But until COMMIT is over
+//! nobody sees the order, and the next holder of the lock inserts it again.
+
+use super::{Defect, DefectInfo, Partner};
+use crate::shop::{error::ShopError, lease::Lease, transaction::OrderConnection};
+
+pub const INFO: DefectInfo = DefectInfo {
+    defect: Defect::UnlockBeforeCommit,
+    id: "D01",
+    switch: "unlock-before-commit",
+    does: "The lock is released, and the release answered, before COMMIT is sent.",
+    partners: &[
+        Partner::Defect(Defect::NoUniqueConstraint),
+        Partner::Flag {
+            name: "idempotency",
+            value: "none",
+        },
+    ],
+};
+
+pub async fn commit(connection: &mut OrderConnection, lease: &mut Lease) -> Result<(), ShopError> {
+    lease.release().await;
+    connection.commit().await
+}

@@ -1,0 +1,155 @@
+//! What can be broken on purpose, so that a drill can be shown to find it.
+//!
+//! One defect, one file: what it does, what must be off for it to show, and the broken stand-in
+//! for one correct step. The chain asks for it at exactly one place, next to the correct step.
+//! A new defect is a file, a `pub mod` line and a line in the table below.
+
+pub mod d01_unlock_before_commit;
+pub mod d24_no_unique_constraint;
+pub mod d25_check_then_insert;
+pub mod d29_rmw_stock;
+
+mod set;
+
+use std::{fmt, str::FromStr};
+
+pub use set::DefectSet;
+
+use super::error::ShopError;
+
+/// Makes the enum and the table from the same lines, so that neither can miss a defect.
+macro_rules! registry {
+    ($($defect:ident => $file:ident,)+) => {
+        /// A defect that can be switched on.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+        pub enum Defect { $($defect,)+ }
+
+        const TABLE: &[DefectInfo] = &[$($file::INFO,)+];
+    };
+}
+
+registry! {
+    UnlockBeforeCommit => d01_unlock_before_commit,
+    NoUniqueConstraint => d24_no_unique_constraint,
+    CheckThenInsert => d25_check_then_insert,
+    RmwStock => d29_rmw_stock,
+}
+
+/// What `--list-defects` tells.
+#[derive(Debug, Clone, Copy)]
+pub struct DefectInfo {
+    pub defect: Defect,
+    /// `D01`
+    pub id: &'static str,
+    /// `unlock-before-commit`
+    pub switch: &'static str,
+    /// One sentence.
+    pub does: &'static str,
+    /// Without these another line of defence hides it.
+    pub partners: &'static [Partner],
+}
+
+/// What a defect needs beside it to be seen in the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Partner {
+    Defect(Defect),
+    Flag {
+        name: &'static str,
+        value: &'static str,
+    },
+}
+
+/// Every defect there is, by id.
+pub fn defects() -> &'static [DefectInfo] {
+    TABLE
+}
+
+impl Defect {
+    pub fn info(self) -> &'static DefectInfo {
+        &TABLE[self as usize]
+    }
+}
+
+/// `no-unique-constraint`, or `--lock-per user`
+impl fmt::Display for Partner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Defect(defect) => f.write_str(defect.info().switch),
+            Self::Flag { name, value } => write!(f, "--{name} {value}"),
+        }
+    }
+}
+
+/// By switch or by id; whoever misspells it is told the nearest switch.
+impl FromStr for Defect {
+    type Err = ShopError;
+
+    fn from_str(given: &str) -> Result<Self, ShopError> {
+        let named =
+            |info: &&DefectInfo| info.switch == given || info.id.eq_ignore_ascii_case(given);
+        if let Some(info) = TABLE.iter().find(named) {
+            return Ok(info.defect);
+        }
+        let nearest = TABLE
+            .iter()
+            .map(|info| (strsim::jaro_winkler(info.switch, given), info.switch))
+            .max_by(|one, other| one.0.total_cmp(&other.0))
+            .filter(|(likeness, _)| *likeness > 0.8)
+            .map(|(_, switch)| switch);
+        Err(ShopError::UnknownDefect {
+            given: given.to_owned(),
+            nearest,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_defect_has_its_own_row() {
+        for (place, info) in TABLE.iter().enumerate() {
+            assert_eq!(info.defect as usize, place, "{}", info.switch);
+            assert_eq!(info.defect.info().id, info.id);
+        }
+    }
+
+    #[test]
+    fn the_table_is_sorted_by_id_and_every_switch_is_kebab_case() {
+        assert!(TABLE.is_sorted_by(|one, next| one.id < next.id && one.switch != next.switch));
+        for info in TABLE {
+            let is_kebab = |c: char| c.is_ascii_lowercase() || c == '-';
+            assert!(info.switch.chars().all(is_kebab), "{}", info.switch);
+            assert!(info.does.ends_with('.'), "{}", info.switch);
+        }
+    }
+
+    #[test]
+    fn a_defect_is_found_by_switch_and_by_id() {
+        for name in ["rmw-stock", "D29", "d29"] {
+            assert_eq!(name.parse::<Defect>().ok(), Some(Defect::RmwStock));
+        }
+    }
+
+    #[test]
+    fn an_unknown_defect_is_answered_with_the_nearest_or_with_none() {
+        let told = |given: &str| given.parse::<Defect>().expect_err("unknown").to_string();
+        assert_eq!(
+            told("rmw-stok"),
+            "unknown defect `rmw-stok`; did you mean `rmw-stock`?"
+        );
+        assert_eq!(told("zzz"), "unknown defect `zzz`");
+    }
+
+    #[test]
+    fn a_partner_reads_as_it_is_typed() {
+        let partner = Partner::Defect(Defect::NoUniqueConstraint);
+        assert_eq!(partner.to_string(), "no-unique-constraint");
+        let flag = Partner::Flag {
+            name: "lock-per",
+            value: "user",
+        };
+        assert_eq!(flag.to_string(), "--lock-per user");
+    }
+}

@@ -1,0 +1,101 @@
+//! The HTTP surface: orders, health, and the counter on a port of its own.
+//!
+//! The counter counts what arrived, whatever is answered, in one place: right behind the body,
+//! before anything can refuse the request. It has its own port so that asking for it is never
+//! part of what is measured.
+
+use std::{
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use axum::{
+    Json, Router,
+    body::Bytes,
+    extract::{Path, State},
+    http::{HeaderMap, StatusCode},
+    routing::{get, post},
+};
+use serde::Serialize;
+use tokio::time::timeout;
+
+use super::{answer::Answer, chain, error::ShopError, intent::Intent, order, speak, state::Shop};
+
+const HEALTH_WAIT: Duration = Duration::from_secs(2);
+
+#[derive(Serialize)]
+struct Count {
+    instance: u32,
+    orders_posted: u64,
+}
+
+pub fn orders(shop: Arc<Shop>) -> Router {
+    Router::new()
+        .route("/orders", post(post_order))
+        .route("/orders/{id}", get(get_order))
+        .route("/healthz", get(health))
+        .with_state(shop)
+}
+
+pub fn counter(shop: Arc<Shop>) -> Router {
+    Router::new().route("/", get(count)).with_state(shop)
+}
+
+/// The chain runs in a task of its own: a client that hangs up must not stop it half-way, with
+/// the order committed and the record still in progress.
+async fn post_order(State(shop): State<Arc<Shop>>, headers: HeaderMap, body: Bytes) -> Answer {
+    shop.orders_posted.fetch_add(1, Ordering::Relaxed);
+    let intent = match Intent::read(&headers, &body) {
+        Ok(intent) => intent,
+        Err(refusal) => return refusal.answer(),
+    };
+    shop.chains
+        .spawn(chain::place(Arc::clone(&shop), intent))
+        .await
+        .unwrap_or_else(|_| Answer::interrupted())
+}
+
+async fn get_order(State(shop): State<Arc<Shop>>, Path(id): Path<String>) -> Answer {
+    let found = match id.parse() {
+        Ok(id) => order::by_id(&shop, id).await,
+        Err(_) => Ok(None),
+    };
+    match found {
+        Ok(Some(order)) => Answer::current(&order),
+        Ok(None) => Answer::code(StatusCode::NOT_FOUND, "UNKNOWN_ORDER"),
+        Err(error) => {
+            speak::problem(shop.settings.instance, "GET /orders", &error);
+            Answer::failure(&error)
+        }
+    }
+}
+
+async fn health(State(shop): State<Arc<Shop>>) -> Answer {
+    match timeout(HEALTH_WAIT, ping(&shop)).await {
+        Ok(Ok(())) => Answer::code(StatusCode::OK, "READY"),
+        Ok(Err(error)) => {
+            speak::problem(shop.settings.instance, "GET /healthz", &error);
+            Answer::code(StatusCode::SERVICE_UNAVAILABLE, "NOT_READY")
+        }
+        Err(_) => Answer::code(StatusCode::SERVICE_UNAVAILABLE, "NOT_READY"),
+    }
+}
+
+async fn ping(shop: &Shop) -> Result<(), ShopError> {
+    let doing = "asking whether it is up";
+    sqlx::query("SELECT 1")
+        .execute(&shop.postgres)
+        .await
+        .map_err(|source| ShopError::Postgres { doing, source })?;
+    redis::cmd("PING")
+        .query_async::<()>(&mut shop.redis.clone())
+        .await
+        .map_err(|source| ShopError::Redis { doing, source })
+}
+
+async fn count(State(shop): State<Arc<Shop>>) -> Json<Count> {
+    Json(Count {
+        instance: shop.settings.instance,
+        orders_posted: shop.orders_posted.load(Ordering::Relaxed),
+    })
+}

@@ -1,0 +1,1 @@
+CREATE UNIQUE INDEX orders_one_per_user ON orders (user_id)

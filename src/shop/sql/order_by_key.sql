@@ -1,0 +1,5 @@
+SELECT order_id, product_id, quantity, request_fingerprint, status
+FROM orders
+WHERE user_id = $1 AND idempotency_key = $2
+ORDER BY order_id
+LIMIT 1

@@ -1,0 +1,1 @@
+SELECT available FROM product_stock WHERE product_id = $1

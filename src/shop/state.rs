@@ -1,0 +1,114 @@
+//! What every request shares: the settings, the pool, the Redis connection, the counter.
+//!
+//! All of it is opened before the shop listens, so that its "listening" line means "ready". The
+//! drivers' own time limits are replaced: redis-rs gives up after 500 ms by default, and a reply
+//! that late from a held or busy server would be taken for a failure that never happened.
+
+use std::{sync::atomic::AtomicU64, time::Duration};
+
+use redis::aio::{ConnectionManager, ConnectionManagerConfig};
+use sqlx::{
+    ConnectOptions, Connection, PgPool,
+    postgres::{PgConnectOptions, PgPoolOptions},
+};
+use tokio_util::task::TaskTracker;
+
+use super::{
+    defects::{Defect, DefectSet},
+    error::ShopError,
+    lease, record, schema,
+    settings::{Settings, ShopArgs},
+};
+
+const REDIS_RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
+const REDIS_CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const REDIS_RECONNECT_DELAY_MAX: Duration = Duration::from_millis(500);
+const POOL_WAIT: Duration = Duration::from_secs(30);
+
+pub struct Shop {
+    pub settings: Settings,
+    pub postgres: PgPool,
+    pub redis: ConnectionManager,
+    /// Requests to `POST /orders` whose body arrived completely.
+    pub orders_posted: AtomicU64,
+    /// Owns the chains under way: one goes on when its client hangs up.
+    pub chains: TaskTracker,
+    defects: DefectSet,
+}
+
+impl Shop {
+    pub async fn open(args: ShopArgs) -> Result<Self, ShopError> {
+        let redis = connect_redis(args.redis_url.as_deref()).await?;
+        let postgres = connect_postgres(&args).await?;
+        Ok(Self {
+            postgres,
+            redis,
+            orders_posted: AtomicU64::new(0),
+            chains: TaskTracker::new(),
+            defects: args.settings.defects.iter().copied().collect(),
+            settings: args.settings,
+        })
+    }
+
+    /// True where this defect stands in for the correct step.
+    pub fn has(&self, defect: Defect) -> bool {
+        self.defects.has(defect)
+    }
+}
+
+async fn connect_redis(url: Option<&str>) -> Result<ConnectionManager, ShopError> {
+    let url = url.ok_or(ShopError::UrlMissing {
+        flag: "redis-url",
+        variable: "REDIS_URL",
+    })?;
+    let client = redis::Client::open(url).map_err(|source| ShopError::RedisUrl {
+        flag: "redis-url",
+        source,
+    })?;
+    let place = client.get_connection_info().addr().to_string();
+    let config = ConnectionManagerConfig::new()
+        .set_response_timeout(Some(REDIS_RESPONSE_TIMEOUT))
+        .set_connection_timeout(Some(REDIS_CONNECT_TIMEOUT))
+        .set_max_delay(REDIS_RECONNECT_DELAY_MAX);
+    let mut connection = client
+        .get_connection_manager_with_config(config)
+        .await
+        .map_err(|source| ShopError::RedisUnreachable { place, source })?;
+    // Loaded now, so that the first order makes the same steps as the thousandth.
+    record::load_scripts(&mut connection).await?;
+    lease::load_script(&mut connection).await?;
+    Ok(connection)
+}
+
+/// A plain connection first: where PostgreSQL can't be reached it says so at once, while a pool
+/// would wait for its whole time limit.
+async fn connect_postgres(args: &ShopArgs) -> Result<PgPool, ShopError> {
+    let url = args.database_url.as_deref().ok_or(ShopError::UrlMissing {
+        flag: "database-url",
+        variable: "DATABASE_URL",
+    })?;
+    let options = url
+        .parse::<PgConnectOptions>()
+        .map_err(|source| ShopError::PostgresUrl {
+            flag: "database-url",
+            source,
+        })?
+        .disable_statement_logging();
+    let place = format!("{}:{}", options.get_host(), options.get_port());
+    let unreachable = |source| ShopError::PostgresUnreachable {
+        place: place.clone(),
+        source,
+    };
+
+    let mut connection = options.connect().await.map_err(unreachable)?;
+    schema::ensure(&mut connection, &args.settings).await?;
+    connection.close().await.map_err(unreachable)?;
+
+    PgPoolOptions::new()
+        .max_connections(args.pool_size)
+        .min_connections(args.pool_size)
+        .acquire_timeout(POOL_WAIT)
+        .connect_with(options)
+        .await
+        .map_err(unreachable)
+}

@@ -1,0 +1,121 @@
+//! The connection of one attempt, and the transaction in which stock and order change together.
+//!
+//! Two decisions. An attempt keeps its connection from the first BEGIN to its answer, through
+//! every repetition: were it to ask the pool again while it holds the lease, it would queue
+//! behind others that hold connections and wait for that very lease. And PostgreSQL answers
+//! COMMIT with ROLLBACK, without an error, where a statement had failed before, while sqlx
+//! doesn't show that answer: so a failed statement is remembered, and COMMIT never sent after it.
+
+use sqlx::{PgConnection, Postgres, pool::PoolConnection};
+
+use super::{
+    error::{ShopError, asks_for_another_try},
+    settings::Isolation,
+    state::Shop,
+};
+
+pub struct OrderConnection {
+    inner: PoolConnection<Postgres>,
+    begin: &'static str,
+    transaction: Transaction,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Transaction {
+    None,
+    Open,
+    /// A statement failed: ROLLBACK is all that is left.
+    Failed,
+}
+
+impl OrderConnection {
+    pub async fn acquire(shop: &Shop) -> Result<Self, ShopError> {
+        let inner = shop
+            .postgres
+            .acquire()
+            .await
+            .map_err(failed("waiting for a connection"))?;
+        let begin = match shop.settings.isolation {
+            Isolation::ReadCommitted => "BEGIN ISOLATION LEVEL READ COMMITTED",
+            Isolation::RepeatableRead => "BEGIN ISOLATION LEVEL REPEATABLE READ",
+            Isolation::Serializable => "BEGIN ISOLATION LEVEL SERIALIZABLE",
+        };
+        Ok(Self {
+            inner,
+            begin,
+            transaction: Transaction::None,
+        })
+    }
+
+    pub async fn begin(&mut self) -> Result<(), ShopError> {
+        self.transaction = Transaction::Open;
+        self.send(self.begin)
+            .await
+            .map_err(failed("beginning the transaction"))
+    }
+
+    /// For one statement, whose result then goes through [`Self::checked`].
+    pub fn raw(&mut self) -> &mut PgConnection {
+        &mut self.inner
+    }
+
+    pub fn checked<T>(
+        &mut self,
+        doing: &'static str,
+        result: Result<T, sqlx::Error>,
+    ) -> Result<T, ShopError> {
+        if result.is_err() && self.transaction == Transaction::Open {
+            self.transaction = Transaction::Failed;
+        }
+        result.map_err(failed(doing))
+    }
+
+    /// An error here is told apart from all others: unless PostgreSQL says that it rolled back,
+    /// the order may exist.
+    pub async fn commit(&mut self) -> Result<(), ShopError> {
+        if self.transaction != Transaction::Open {
+            self.rollback().await?;
+            return Err(ShopError::CommitOfFailedTransaction);
+        }
+        match self.send("COMMIT").await {
+            Ok(()) => {
+                self.transaction = Transaction::None;
+                Ok(())
+            }
+            Err(source) if asks_for_another_try(&source) => {
+                self.transaction = Transaction::None;
+                let doing = "committing";
+                Err(ShopError::Postgres { doing, source })
+            }
+            Err(source) => Err(ShopError::CommitUnclear { source }),
+        }
+    }
+
+    pub async fn rollback(&mut self) -> Result<(), ShopError> {
+        if self.transaction != Transaction::None {
+            self.send("ROLLBACK")
+                .await
+                .map_err(failed("rolling back"))?;
+            self.transaction = Transaction::None;
+        }
+        Ok(())
+    }
+
+    async fn send(&mut self, statement: &'static str) -> Result<(), sqlx::Error> {
+        let sent = sqlx::raw_sql(statement).execute(&mut *self.inner).await;
+        sent.map(drop)
+    }
+}
+
+/// A connection whose transaction was never ended isn't fit for the pool: closing it ends both.
+impl Drop for OrderConnection {
+    fn drop(&mut self) {
+        if self.transaction != Transaction::None {
+            self.inner.close_on_drop();
+        }
+    }
+}
+
+fn failed(doing: &'static str) -> impl Fn(sqlx::Error) -> ShopError {
+    move |source| ShopError::Postgres { doing, source }
+}
