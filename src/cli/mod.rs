@@ -6,6 +6,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::shop;
+
 pub mod hidden;
 pub mod lab;
 
@@ -21,18 +23,20 @@ struct Line {
 #[derive(Debug, Subcommand)]
 enum Command {
     Lab(lab::LabArgs),
+    Shop(shop::ShopArgs),
 }
 
 /// Runs what the command line asks for.
 pub async fn run() -> ExitCode {
-    let Command::Lab(args) = Line::parse().command;
-    match lab::lab(args).await {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            report(&error);
-            ExitCode::from(ENVIRONMENT)
-        }
-    }
+    let done: Result<(), Box<dyn Error>> = match Line::parse().command {
+        Command::Lab(args) => lab::lab(args).await.map_err(Into::into),
+        Command::Shop(args) => shop::serve(args).await.map_err(Into::into),
+    };
+    let Err(error) = done else {
+        return ExitCode::SUCCESS;
+    };
+    report(&*error);
+    ExitCode::from(ENVIRONMENT)
 }
 
 /// Says what happened and why, on stderr.

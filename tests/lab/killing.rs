@@ -26,9 +26,21 @@ struct Owner {
 
 impl Owner {
     fn start(instances: u16) -> Self {
+        Self::start_by(Command::new(EXE), instances)
+    }
+
+    /// As root is in a container: without the right to look into other users' processes.
+    fn start_in_container(instances: u16) -> Self {
+        let rights = "-all,+chown,+dac_override,+fowner,+kill,+setgid,+setuid,+setpcap";
+        let mut command = Command::new("setpriv");
+        command.args(["--inh-caps", rights, "--bounding-set", rights, EXE]);
+        Self::start_by(command, instances)
+    }
+
+    fn start_by(mut command: Command, instances: u16) -> Self {
         let folder = tempfile::tempdir().unwrap();
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
-        let child = Command::new(EXE)
+        let child = command
             .args(["lab", "--instances", &instances.to_string(), "--logs"])
             .arg(folder.path().join("logs"))
             .env("TMPDIR", folder.path())
@@ -58,6 +70,19 @@ impl Owner {
         urls
     }
 
+    async fn until_seen(&mut self, sign: &str) {
+        until(Duration::from_secs(20), || {
+            self.footprint.look();
+            let seen = self.footprint.has_seen(sign);
+            if seen {
+                Ok(())
+            } else {
+                Err(format!("no {sign}"))
+            }
+        })
+        .await;
+    }
+
     async fn kill(mut self) {
         self.footprint.look();
         self.child.kill().unwrap();
@@ -72,7 +97,7 @@ impl Owner {
 async fn a_kill_at_any_moment_leaves_nothing_within_two_seconds() {
     let mut moments = ChaCha8Rng::seed_from_u64(20);
     for _ in 0..8 {
-        let owner = Owner::start(0);
+        let owner = Owner::start(2);
         // Time itself is the subject: from before the guard to after the start.
         tokio::time::sleep(Duration::from_millis(moments.random_range(0..1500))).await;
         owner.kill().await;
@@ -83,22 +108,26 @@ async fn a_kill_at_any_moment_leaves_nothing_within_two_seconds() {
 async fn a_kill_during_initdb_leaves_nothing() {
     for sign in ["initdb", "--boot", "--single"] {
         let mut owner = Owner::start(0);
-        until(Duration::from_secs(20), || {
-            owner.footprint.look();
-            if owner.footprint.has_seen(sign) {
-                Ok(())
-            } else {
-                Err(format!("no {sign}"))
-            }
-        })
-        .await;
+        owner.until_seen(sign).await;
+        owner.kill().await;
+    }
+}
+
+#[tokio::test]
+async fn a_kill_of_a_root_with_few_rights_leaves_nothing() {
+    if !rustix::process::geteuid().is_root() {
+        return;
+    }
+    for sign in ["--boot", "--single", "checkpointer"] {
+        let mut owner = Owner::start_in_container(0);
+        owner.until_seen(sign).await;
         owner.kill().await;
     }
 }
 
 #[tokio::test]
 async fn a_kill_leaves_nothing_when_backends_are_busy_and_servers_are_stopped() {
-    let mut owner = Owner::start(0);
+    let mut owner = Owner::start(2);
     let urls = owner.urls();
     let postgres = urls
         .iter()
@@ -108,13 +137,10 @@ async fn a_kill_leaves_nothing_when_backends_are_busy_and_servers_are_stopped() 
     let (_stopped, backend) = busy_backend(postgres).await;
     backend.open().unwrap().signal(Signal::Stop).unwrap();
     owner.footprint.look();
-    owner
-        .footprint
-        .find("redis-server")
-        .open()
-        .unwrap()
-        .signal(Signal::Stop)
-        .unwrap();
+    for server in ["redis-server", " shop "] {
+        let process = owner.footprint.find(server);
+        process.open().unwrap().signal(Signal::Stop).unwrap();
+    }
     owner.kill().await;
 }
 

@@ -10,6 +10,7 @@ mod guarding;
 mod killing;
 mod pausing;
 mod running;
+mod shops;
 mod starting;
 
 use std::path::Path;
