@@ -1,1 +1,32 @@
 //! The embedded default: a private PostgreSQL, a private Redis, and instances of the shop.
+//!
+//! [`Lab::start`] brings all of it up on loopback in about a second, in a temporary folder, from
+//! programs that are installed already. Everything is a process of its own, started under guard,
+//! so that it can be killed and paused, and so that all of it is gone at the end, however the end
+//! comes. [`Lab::stop`] ends it with SIGKILL: its data is temporary, and every gentler signal can
+//! leave a busy back-end behind.
+//!
+//! `spec` says what is wanted; `programs` and `account` find what is there; `site` is the folder
+//! and the list of what must end; `postgres`, `redis` and `instance` each start one kind of server;
+//! `running` is the lab that is up.
+
+mod account;
+mod error;
+mod events;
+mod instance;
+mod logs;
+mod ports;
+mod postgres;
+mod programs;
+mod redis;
+mod running;
+mod server;
+mod site;
+mod spec;
+
+pub use error::LabError;
+pub use events::LabEvent;
+pub use instance::Instance;
+pub use running::Lab;
+pub use server::Server;
+pub use spec::LabSpec;

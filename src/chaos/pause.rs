@@ -1,0 +1,140 @@
+//! Pauses a process with SIGSTOP and lets it run again with SIGCONT.
+//!
+//! SIGSTOP reaches all threads of one process; a target made of several processes is paused one by
+//! one. Stopping is not done when the signal is sent, so the state is read back both ways. The
+//! instants of a resume are taken between the signals, where no await and no check lies.
+
+use std::time::{Duration, Instant};
+
+use crate::guard::{Guard, GuardError, Journal, Line, Process, ProcessId, Signal, State};
+
+use super::error::ChaosError;
+
+const READ_BACK_LIMIT: Duration = Duration::from_secs(2);
+const LOOK_AGAIN: Duration = Duration::from_micros(500);
+
+/// A process that is stopped. Dropping it lets the process run again.
+#[derive(Debug)]
+pub struct Paused {
+    process: Process,
+    journal: Journal,
+    is_resumed: bool,
+}
+
+/// A process that runs again, and the instant right after its SIGCONT was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Resumed {
+    pub process: ProcessId,
+    pub sent: Instant,
+}
+
+/// Stops a process and waits until it stands still.
+///
+/// # Errors
+/// When it is gone or another process has its pid, when it may not be signalled, when the guard
+/// can't be told, or when it doesn't stop. It runs (on) then.
+pub async fn pause(process: &ProcessId, guard: &Guard) -> Result<Paused, ChaosError> {
+    let act = |source| ChaosError::Act {
+        act: "pause",
+        process: *process,
+        source,
+    };
+    let held = process.open().map_err(act)?;
+    guard
+        .journal()
+        .write(&Line::Paused(*process))
+        .map_err(act)?;
+    // From here on a drop sends SIGCONT, which a running process doesn't notice.
+    let paused = Paused {
+        process: held,
+        journal: guard.journal().clone(),
+        is_resumed: false,
+    };
+    paused.process.signal(Signal::Stop).map_err(act)?;
+    if reaches(*process, State::Stopped).await.map_err(act)? {
+        return Ok(paused);
+    }
+    Err(ChaosError::StillRuns {
+        process: *process,
+        limit: READ_BACK_LIMIT,
+    })
+}
+
+/// Sends all SIGCONTs back to back, at once when first polled, then reads back.
+///
+/// All of them are sent also when one fails.
+///
+/// # Errors
+/// The first that could not be resumed, or that has ended meanwhile.
+pub async fn resume_all(mut paused: Vec<Paused>) -> Result<Vec<Resumed>, ChaosError> {
+    let mut sent = Vec::with_capacity(paused.len());
+    for one in &paused {
+        let signalled = one.process.signal(Signal::Continue);
+        sent.push((signalled, Instant::now()));
+    }
+    let mut resumed = Vec::with_capacity(paused.len());
+    for (one, (signalled, sent)) in paused.iter_mut().zip(sent) {
+        let process = one.process.id();
+        let act = |source| ChaosError::Act {
+            act: "resume",
+            process,
+            source,
+        };
+        signalled.map_err(act)?;
+        one.is_resumed = true;
+        one.journal.write(&Line::Resumed(process)).map_err(act)?;
+        resumed.push(Resumed { process, sent });
+    }
+    for Resumed { process, .. } in resumed.iter().copied() {
+        let act = |source| ChaosError::Act {
+            act: "resume",
+            process,
+            source,
+        };
+        if !reaches(process, State::Live).await.map_err(act)? {
+            return Err(ChaosError::StillStopped {
+                process,
+                limit: READ_BACK_LIMIT,
+            });
+        }
+    }
+    Ok(resumed)
+}
+
+impl Paused {
+    pub fn id(&self) -> ProcessId {
+        self.process.id()
+    }
+
+    /// Lets it run again, and reads that back.
+    ///
+    /// # Errors
+    /// When it has ended meanwhile, or doesn't run.
+    pub async fn resume(self) -> Result<Resumed, ChaosError> {
+        let resumed = resume_all(vec![self]).await?;
+        Ok(resumed[0])
+    }
+}
+
+impl Drop for Paused {
+    fn drop(&mut self) {
+        if !self.is_resumed {
+            // It has ended, or the guard has its line still and resumes it at the end.
+            let _ = self.process.signal(Signal::Continue);
+            let _ = self.journal.write(&Line::Resumed(self.process.id()));
+        }
+    }
+}
+
+/// Reads back until the process is in this state; false when the limit passes before.
+async fn reaches(process: ProcessId, wanted: State) -> Result<bool, GuardError> {
+    let deadline = Instant::now() + READ_BACK_LIMIT;
+    loop {
+        match process.stat().map(|stat| stat.state) {
+            None | Some(State::Zombie) => return Err(GuardError::Ended(process)),
+            Some(state) if state == wanted => return Ok(true),
+            Some(_) if Instant::now() >= deadline => return Ok(false),
+            Some(_) => tokio::time::sleep(LOOK_AGAIN).await,
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! The instances of the shop: each is a process of its own that serves orders.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use dupeproof::guard::Signal;
+use dupeproof::lab::{Lab, LabError, LabEvent, LabSpec, Server};
+use tokio::time::timeout;
+
+use crate::footprint::Footprint;
+use crate::guard;
+use crate::starting::{ask, spec};
+
+/// The status of an order placed with a key of its own.
+fn order(address: SocketAddr, key: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream
+        .set_read_timeout(Some(Duration::from_secs(10)))
+        .unwrap();
+    let body = r#"{"productId":1001,"quantity":2}"#;
+    let length = body.len();
+    write!(
+        stream,
+        "POST /orders HTTP/1.1\r\nHost: lab\r\nConnection: close\r\nContent-Type: application/json\r\n\
+         X-User-Id: u1\r\nIdempotency-Key: {key}\r\nContent-Length: {length}\r\n\r\n{body}"
+    )
+    .unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer.lines().next().unwrap_or_default().to_owned()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn every_instance_serves_orders_from_the_stock_that_was_asked_for() {
+    let logs = tempfile::tempdir().unwrap();
+    let guard = guard().await;
+    let spec = LabSpec {
+        products: vec![(1001, 50)],
+        shop_flags: vec!["--pool-size=3".to_owned()],
+        ..spec(&logs, 2)
+    };
+    let lab = Lab::start(spec, &guard).await.unwrap();
+    let mut footprint = Footprint::of(lab.folder());
+    assert_eq!(lab.instances.len(), 2);
+    for instance in &lab.instances {
+        assert_eq!(
+            order(instance.address, &instance.name),
+            "HTTP/1.1 201 Created"
+        );
+        assert!(TcpStream::connect(instance.counter).is_ok());
+        assert!(
+            logs.path()
+                .join(format!("logs/{}.log", instance.name))
+                .exists()
+        );
+    }
+    let left = "SELECT available::text FROM product_stock WHERE product_id = 1001";
+    assert_eq!(ask(&lab.postgres_url, left).await.unwrap(), "46");
+    lab.stock_products(&[(1001, 7), (1002, 1)]).await.unwrap();
+    assert_eq!(ask(&lab.postgres_url, left).await.unwrap(), "7");
+    let connections =
+        "SELECT count(*)::text FROM pg_stat_activity WHERE backend_type = 'client backend'";
+    assert_eq!(
+        ask(&lab.postgres_url, connections).await.unwrap(),
+        "7",
+        "2 x 3, and this one"
+    );
+
+    let processes: Vec<_> = lab
+        .instances
+        .iter()
+        .map(|instance| instance.process)
+        .collect();
+    footprint.look();
+    lab.stop().await.unwrap();
+    assert_eq!(footprint.left(), Ok(()));
+    assert!(processes.iter().all(|process| process.has_ended()));
+    guard.finish().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_killed_instance_is_an_event_and_the_others_serve_on() {
+    let logs = tempfile::tempdir().unwrap();
+    let guard = guard().await;
+    let spec = LabSpec {
+        products: vec![(1001, 50)],
+        ..spec(&logs, 2)
+    };
+    let mut lab = Lab::start(spec, &guard).await.unwrap();
+    let mut events = lab.events().unwrap();
+    lab.instances[1]
+        .process
+        .open()
+        .unwrap()
+        .signal(Signal::Kill)
+        .unwrap();
+    let event = timeout(Duration::from_secs(5), events.recv())
+        .await
+        .unwrap()
+        .unwrap();
+    let LabEvent::Exited { what, status, .. } = event;
+    assert_eq!(
+        (what, status.as_str()),
+        (Server::Instance(1), "signal: 9 (SIGKILL)")
+    );
+    assert_eq!(
+        order(lab.instances[0].address, "k1"),
+        "HTTP/1.1 201 Created"
+    );
+    lab.stop().await.unwrap();
+    guard.finish().await.unwrap();
+}
+
+#[tokio::test]
+async fn an_instance_that_refuses_its_flags_is_quoted() {
+    let logs = tempfile::tempdir().unwrap();
+    let guard = guard().await;
+    let spec = LabSpec {
+        defects: vec!["unlock-never".to_owned()],
+        ..spec(&logs, 1)
+    };
+    let error = Lab::start(spec, &guard).await.unwrap_err();
+    assert!(
+        matches!(&error, LabError::Died { what, .. } if what == "shop-0"),
+        "{error}"
+    );
+    assert!(error.to_string().contains("unlock-never"), "{error}");
+    guard.finish().await.unwrap();
+}
