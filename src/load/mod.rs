@@ -10,12 +10,20 @@
 //! | `desk`, `scribe`, `bodies` | what the clients of a burst share, and the way to the journal |
 //! | `files`, `progress`, `run` | open files, counters for whoever watches, the run's numbers |
 
+mod bodies;
+mod dice;
 mod error;
+mod files;
+mod fingerprint;
 mod http;
 mod outcome;
+mod plan;
+mod progress;
+mod render;
 mod target;
 
 pub use error::LoadError;
 pub use http::{Reply, ReplyBudget, ReplyFault, ReplyReader, Tls, get};
 pub use outcome::{Reading, Seen, classify};
+pub use progress::{Progress, ProgressNow};
 pub use target::TargetInstance;
