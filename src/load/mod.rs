@@ -10,7 +10,10 @@
 //! | `desk`, `scribe`, `bodies` | what the clients of a burst share, and the way to the journal |
 //! | `files`, `progress`, `run` | open files, counters for whoever watches, the run's numbers |
 
+mod asker;
 mod bodies;
+mod burst;
+mod desk;
 mod dice;
 mod error;
 mod files;
@@ -20,10 +23,16 @@ mod outcome;
 mod plan;
 mod progress;
 mod render;
+mod run;
+mod scribe;
 mod target;
+mod tasks;
 
+pub use burst::{BurstSummary, Freezer, Freezing};
 pub use error::LoadError;
 pub use http::{Reply, ReplyBudget, ReplyFault, ReplyReader, Tls, get};
 pub use outcome::{Reading, Seen, classify};
 pub use progress::{Progress, ProgressNow};
+pub use run::{Load, LoadSettings};
+pub use scribe::Tally;
 pub use target::TargetInstance;
