@@ -1,0 +1,117 @@
+//! The last bytes leave: one plain synchronous loop, key by key, one byte each.
+//!
+//! No runtime stands between two bytes of a key: 4,000 tasks behind a barrier spread a key over
+//! tens of milliseconds, this loop over a tenth of one. `MSG_DONTWAIT` on a socket with room never
+//! waits; should one have no room, it is tried again after all others.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::{SendFlags, send};
+
+use crate::history::InstanceId;
+use crate::load::error::LoadError;
+use crate::load::http::Held;
+
+/// How long a full socket is waited for, after the others have left.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// One attempt, ready to leave.
+#[derive(Debug)]
+pub(super) struct Trigger {
+    /// Place of the attempt in the plan.
+    pub place: usize,
+    /// Place of its intent in the plan.
+    pub key: usize,
+    /// Place of its instance.
+    pub target: usize,
+    pub held: Held,
+}
+
+/// What became of a volley.
+#[derive(Debug)]
+pub(super) struct Fired {
+    /// The moment of each trigger's byte; `None`, or nothing, where the kernel didn't take it.
+    pub left: Vec<Option<Instant>>,
+    /// Frozen release: when each instance went on.
+    pub resumes: Vec<(InstanceId, Instant)>,
+    /// Why this wasn't the release that was planned.
+    pub trouble: Option<LoadError>,
+}
+
+impl Fired {
+    /// Not one byte left.
+    pub const fn nothing(trouble: LoadError) -> Self {
+        Self { left: Vec::new(), resumes: Vec::new(), trouble: Some(trouble) }
+    }
+}
+
+/// Runs the loop on a thread that may block.
+pub(super) async fn fire(triggers: Arc<[Trigger]>) -> Fired {
+    match tokio::task::spawn_blocking(move || let_go(&triggers)).await {
+        Ok(left) => Fired { left, resumes: Vec::new(), trouble: None },
+        Err(error) => Fired::nothing(LoadError::Release { reason: error.to_string() }),
+    }
+}
+
+/// Sends all held bytes in the order given; the moment just before each, or `None` where the kernel
+/// didn't take it. Just before, because a thread that is preempted behind a send would call the
+/// attempt released later than its reply was read. Blocks the thread for as long as it takes.
+pub(super) fn let_go(triggers: &[Trigger]) -> Vec<Option<Instant>> {
+    let mut left = vec![None; triggers.len()];
+    let mut full = Vec::new();
+    for (place, trigger) in triggers.iter().enumerate() {
+        let now = Instant::now();
+        match send_byte(&trigger.held) {
+            Ok(()) => left[place] = Some(now),
+            Err(Errno::AGAIN) => full.push(place),
+            Err(_) => {}
+        }
+    }
+    let give_up = Instant::now() + PATIENCE;
+    for place in full {
+        left[place] = send_late(&triggers[place].held, give_up);
+    }
+    left
+}
+
+fn send_byte(held: &Held) -> Result<(), Errno> {
+    send(&held.tcp, &[held.byte], SendFlags::DONTWAIT | SendFlags::NOSIGNAL).map(|_| ())
+}
+
+fn send_late(held: &Held, give_up: Instant) -> Option<Instant> {
+    let left = give_up.saturating_duration_since(Instant::now());
+    let left = Timespec::try_from(left).expect("a second fits");
+    let mut socket = [PollFd::new(&held.tcp, PollFlags::OUT)];
+    match poll(&mut socket, Some(&left)) {
+        Ok(ready) if ready > 0 => {
+            let now = Instant::now();
+            send_byte(held).ok().map(|()| now)
+        }
+        _ => None,
+    }
+}
+
+/// The median and the worst time from a key's first byte to its last, in microseconds; keys of
+/// which fewer than two bytes left have none.
+pub(super) fn spread_us(triggers: &[Trigger], left: &[Option<Instant>]) -> (u64, u64) {
+    let departed: Vec<_> = triggers
+        .iter()
+        .zip(left)
+        .filter_map(|(trigger, left)| left.map(|left| (trigger.key, left)))
+        .collect();
+    let mut spreads: Vec<_> = departed
+        .chunk_by(|(one, _), (other, _)| one == other)
+        .filter(|key| key.len() > 1)
+        .map(|key| {
+            let moments = key.iter().map(|(_, left)| *left);
+            let last = moments.clone().max().expect("at least two");
+            last.duration_since(moments.min().expect("at least two")).as_micros() as u64
+        })
+        .collect();
+    spreads.sort_unstable();
+    let median = spreads.get(spreads.len() / 2).copied().unwrap_or(0);
+    (median, spreads.last().copied().unwrap_or(0))
+}

@@ -1,0 +1,111 @@
+//! What all clients of a burst share: settings, connections in the making, and the way to the
+//! journal.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use tokio::sync::{Semaphore, mpsc};
+use tokio_util::sync::CancellationToken;
+
+use crate::history::{Attempt, AttemptId, Cause, Clock, IntentId, Outcome, RunTime, Sent};
+use crate::profile::{ClientSettings, Contract, Request};
+
+use super::bodies::Digested;
+use super::dice::Dice;
+use super::files::Room;
+use super::http::{Connection, Reply, ReplyBudget, ReplyReader};
+use super::outcome::{Seen, classify};
+use super::progress::Progress;
+use super::scribe::Ended;
+use super::target::Peer;
+
+/// Connections that may be in the making at once.
+pub(super) const CONNECTS_IN_FLIGHT: usize = 256;
+
+/// Bytes that all replies in flight may take together.
+pub(super) const REPLY_BYTES: usize = 32 * 1024 * 1024;
+
+/// What an attempt says when the drill ended before it did.
+pub(super) const INTERRUPTED: &str = "given up because the drill was interrupted";
+
+/// The shared things of one burst, or of one round of resolving.
+pub(super) struct Desk {
+    pub clock: Clock,
+    pub client: ClientSettings,
+    pub contract: Contract,
+    pub requests: Vec<Request>,
+    pub peers: Vec<Peer>,
+    pub dice: Dice,
+    pub budget: ReplyBudget,
+    pub connects: Semaphore,
+    pub next_attempt: Arc<AtomicU32>,
+    pub progress: Arc<Progress>,
+    pub stop: CancellationToken,
+    pub room: Room,
+    pub ended: mpsc::Sender<Ended>,
+}
+
+/// An attempt at its end, before its outcome is known.
+pub(super) struct Ending {
+    pub id: AttemptId,
+    pub intent: IntentId,
+    pub cause: Cause,
+    /// Place of the instance among the peers.
+    pub target: usize,
+    pub sent: Sent,
+    pub first_byte: Option<RunTime>,
+    pub last_byte: Option<RunTime>,
+    pub released: Option<RunTime>,
+    pub completed: RunTime,
+    pub end: Result<Reply, String>,
+}
+
+impl Desk {
+    /// Opens a connection, when it's this client's turn.
+    pub async fn open(&self, target: usize) -> Result<Connection, String> {
+        let _turn = self.connects.acquire().await.expect("the semaphore is never closed");
+        Connection::open(&self.peers[target], self.client.connect_timeout).await
+    }
+
+    pub fn reader(&self) -> ReplyReader {
+        ReplyReader::new(self.client.longest_reply, &self.budget)
+    }
+
+    /// The number of an attempt that nobody planned.
+    pub fn next_attempt(&self) -> AttemptId {
+        AttemptId(self.next_attempt.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Reads an attempt's outcome and writes the attempt down.
+    pub async fn finish(&self, ending: Ending, request: usize) -> Outcome {
+        let (status, body, seen) = match &ending.end {
+            Ok(reply) => (Some(reply.status), Some(Digested::of(&reply.body)), Seen::Reply(reply)),
+            Err(what) => (None, None, Seen::Failure { sent: ending.sent, what }),
+        };
+        let reading = classify(&self.contract, &self.requests[request], seen);
+        let attempt = Attempt {
+            id: ending.id,
+            intent: ending.intent,
+            cause: ending.cause,
+            instance: self.peers[ending.target].id,
+            sent: ending.sent,
+            first_byte: ending.first_byte,
+            last_byte: ending.last_byte,
+            released: ending.released,
+            completed: Some(ending.completed),
+            outcome: reading.outcome,
+            status,
+            body: None,
+            order: reading.order,
+            replay_marker: reading.replay_marker,
+            waiting: reading.waiting,
+            refusal: reading.refusal.map(str::to_owned),
+            failure: reading.failure,
+        };
+        drop(ending.end);
+        self.progress.add_answered();
+        // The scribe ends after the last sender, and this is one.
+        let _ = self.ended.send(Ended { attempt, body }).await;
+        reading.outcome
+    }
+}

@@ -1,0 +1,149 @@
+//! What a reply means under the contract: one of the six outcomes.
+//!
+//! Answers that name a code in the body are asked before those that go by status alone, so that
+//! in-progress and mismatch can share a status. Between two answers that can't be told apart the
+//! milder reading comes first: pending, then parked, then the refusals.
+
+use serde_json::Value;
+
+use crate::history::{Outcome, Sent, Waiting};
+use crate::profile::{Answer, Contract, Request};
+
+use super::http::Reply;
+
+/// What an exchange came to, before it is judged.
+#[derive(Clone, Copy, Debug)]
+pub enum Seen<'a> {
+    /// A complete reply.
+    Reply(&'a Reply),
+    /// None, in words, and how much of the request had left.
+    Failure { sent: Sent, what: &'a str },
+}
+
+/// An exchange as the contract reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reading {
+    pub outcome: Outcome,
+    /// The order id of a readable success.
+    pub order: Option<String>,
+    /// Which rejection it was: `mismatch`, `missing-key`, `business` or `shed`.
+    pub refusal: Option<&'static str>,
+    /// The hint of a pending answer.
+    pub waiting: Option<Waiting>,
+    /// Whether the reply carried the contract's replay marker; `None` where there is no marker.
+    pub replay_marker: Option<bool>,
+    /// What was wrong, when there is no complete, readable reply.
+    pub failure: Option<String>,
+}
+
+/// Reads an exchange.
+pub fn classify(contract: &Contract, request: &Request, seen: Seen<'_>) -> Reading {
+    let nothing = |outcome| Reading {
+        outcome,
+        order: None,
+        refusal: None,
+        waiting: None,
+        replay_marker: None,
+        failure: None,
+    };
+    match seen {
+        Seen::Failure { sent: Sent::Nothing, what } => {
+            Reading { failure: Some(what.to_owned()), ..nothing(Outcome::NotSent) }
+        }
+        Seen::Failure { what, .. } => {
+            Reading { failure: Some(what.to_owned()), ..nothing(Outcome::Unknown) }
+        }
+        Seen::Reply(reply) => {
+            let body = serde_json::from_slice(&reply.body).ok();
+            let reading = by_answer(contract, request, reply, body.as_ref(), nothing);
+            Reading { replay_marker: marker(contract, reply), ..reading }
+        }
+    }
+}
+
+fn by_answer(
+    contract: &Contract,
+    request: &Request,
+    reply: &Reply,
+    body: Option<&Value>,
+    nothing: impl Fn(Outcome) -> Reading,
+) -> Reading {
+    let pending = || Reading { waiting: Some(waiting(reply)), ..nothing(Outcome::Pending) };
+    let refused = |why| Reading { refusal: Some(why), ..nothing(Outcome::Refused) };
+    match matching(contract, reply.status, body) {
+        Some(Kind::InProgress) => return pending(),
+        Some(Kind::Parked) => return nothing(Outcome::Parked),
+        Some(Kind::Refusal(why)) => return refused(why),
+        None => {}
+    }
+    if !(200..300).contains(&reply.status) {
+        return nothing(Outcome::Unknown);
+    }
+    match body.and_then(|body| order_id(body, &request.order_id)) {
+        Some(order) => Reading { order: Some(order), ..nothing(Outcome::Acknowledged) },
+        None => {
+            let what = if body.is_some() { "no order id" } else { "no JSON body with an order id" };
+            let failure = format!("a {} with {what} at {}", reply.status, request.order_id);
+            Reading { failure: Some(failure), ..nothing(Outcome::Unknown) }
+        }
+    }
+}
+
+/// The kinds of answer that aren't a success.
+#[derive(Clone, Copy)]
+enum Kind {
+    InProgress,
+    Parked,
+    Refusal(&'static str),
+}
+
+fn matching(contract: &Contract, status: u16, body: Option<&Value>) -> Option<Kind> {
+    let answers = [
+        (Some(&contract.in_progress), Kind::InProgress),
+        (contract.parked.as_ref(), Kind::Parked),
+        (Some(&contract.other_parameters), Kind::Refusal("mismatch")),
+        (Some(&contract.missing_key), Kind::Refusal("missing-key")),
+        (Some(&contract.business_rejection), Kind::Refusal("business")),
+        (Some(&contract.shed), Kind::Refusal("shed")),
+    ];
+    let fits = |by_code: bool| {
+        answers.iter().find_map(|&(answer, kind)| {
+            answer
+                .filter(|answer| answer.code.is_some() == by_code && is(answer, status, body))
+                .map(|_| kind)
+        })
+    };
+    fits(true).or_else(|| fits(false))
+}
+
+fn is(answer: &Answer, status: u16, body: Option<&Value>) -> bool {
+    answer.statuses.contains(&status)
+        && answer.code.as_ref().is_none_or(|code| {
+            let said = body.and_then(|body| body.pointer(&code.pointer)).and_then(scalar);
+            said.is_some_and(|said| code.values.contains(&said))
+        })
+}
+
+fn order_id(body: &Value, pointer: &str) -> Option<String> {
+    body.pointer(pointer).and_then(scalar).filter(|id| !id.is_empty())
+}
+
+/// A string or a number as text.
+fn scalar(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn waiting(reply: &Reply) -> Waiting {
+    let has = |name| reply.header(name).is_some_and(|value| !value.is_empty());
+    Waiting { retry_after: has("retry-after"), location: has("location") }
+}
+
+/// A marker that says `false` marks a first answer.
+fn marker(contract: &Contract, reply: &Reply) -> Option<bool> {
+    let name = contract.replay_marker.as_deref()?;
+    Some(reply.header(name).is_some_and(|value| !value.eq_ignore_ascii_case("false")))
+}

@@ -1,0 +1,92 @@
+//! Writes down attempts as they end.
+//!
+//! One task does it, because a body must stand in the journal before the first attempt that names
+//! it, whichever of 4,000 clients saw it first.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::mpsc;
+
+use crate::history::{Attempt, Cause, Fact, Outcome, Recorder};
+
+use super::bodies::{Bodies, Digested};
+use super::tasks::joined;
+
+/// Attempts that may wait for the scribe.
+const WAITING: usize = 256;
+
+/// An attempt that has ended, its body not numbered yet.
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub attempt: Attempt,
+    pub body: Option<Digested>,
+}
+
+/// How many attempts had which outcome.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub acknowledged: u64,
+    pub pending: u64,
+    pub parked: u64,
+    pub refused: u64,
+    pub unknown: u64,
+    pub not_sent: u64,
+    /// Of all of these, how many asked again.
+    pub retries: u64,
+}
+
+impl Tally {
+    /// Attempts of which at least one byte left.
+    pub const fn sent(&self) -> u64 {
+        self.acknowledged + self.pending + self.parked + self.refused + self.unknown
+    }
+
+    fn count(&mut self, attempt: &Attempt) {
+        self.retries += u64::from(attempt.cause != Cause::Burst);
+        *match attempt.outcome {
+            Outcome::Acknowledged => &mut self.acknowledged,
+            Outcome::Pending => &mut self.pending,
+            Outcome::Parked => &mut self.parked,
+            Outcome::Refused => &mut self.refused,
+            Outcome::Unknown => &mut self.unknown,
+            Outcome::NotSent => &mut self.not_sent,
+        } += 1;
+    }
+}
+
+/// A scribe at work; it ends when the last sender has gone.
+pub(super) struct Scribe {
+    task: tokio::task::JoinHandle<Tally>,
+}
+
+impl Scribe {
+    pub fn start(recorder: Recorder, bodies: Arc<Mutex<Bodies>>) -> (Self, mpsc::Sender<Ended>) {
+        let (sender, ended) = mpsc::channel(WAITING);
+        (Self { task: tokio::spawn(write_down(ended, recorder, bodies)) }, sender)
+    }
+
+    /// Waits until everything is written down.
+    pub async fn finish(self) -> Tally {
+        joined(self.task.await).unwrap_or_default()
+    }
+}
+
+async fn write_down(
+    mut ended: mpsc::Receiver<Ended>,
+    recorder: Recorder,
+    bodies: Arc<Mutex<Bodies>>,
+) -> Tally {
+    let mut tally = Tally::default();
+    while let Some(Ended { mut attempt, body }) = ended.recv().await {
+        if let Some(body) = body {
+            let (id, fact) = bodies.lock().unwrap_or_else(PoisonError::into_inner).number(body);
+            attempt.body = Some(id);
+            if let Some(fact) = fact {
+                recorder.record(Fact::Body(fact)).await;
+            }
+        }
+        tally.count(&attempt);
+        recorder.record(Fact::Attempt(attempt)).await;
+    }
+    tally
+}

@@ -1,0 +1,206 @@
+//! A release into a target that is really stopped: this binary, executed again as a server.
+
+use std::io::{BufRead, BufReader, Lines, Read, Write};
+use std::net::SocketAddr;
+use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use dupeproof::history::{InstanceId, PhaseId, Sent};
+use dupeproof::load::{Freezer, Freezing, LoadError};
+use dupeproof::profile::{Release, SameKey};
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
+
+use crate::rig::{Rig, burst, by_intent, client, hasty, targets};
+use crate::server::{Gate, listen};
+
+const ROLE: &str = "DUPEPROOF_TEST_SERVER";
+
+/// Not a test but the server, where the variable says so; a test run passes through.
+#[test]
+fn server_of_another_process() {
+    let Ok(together) = std::env::var(ROLE) else { return };
+    std::thread::spawn(|| {
+        let _ = std::io::stdin().read(&mut [0]);
+        std::process::exit(0);
+    });
+    let gate = Gate::of(together.parse().unwrap());
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(async {
+        let listener = listen();
+        println!("\nport {}", listener.local_addr().unwrap().port());
+        std::io::stdout().flush().unwrap();
+        while let Ok((stream, _)) = listener.accept().await {
+            tokio::spawn(gate.clone().serve(stream));
+        }
+    });
+}
+
+/// A server in a process of its own; it ends with this one, or when it is dropped.
+struct Other {
+    child: Child,
+    address: SocketAddr,
+    /// Kept open: its test runner speaks up now and then, and would end at a broken pipe.
+    _words: Lines<BufReader<ChildStdout>>,
+}
+
+impl Other {
+    fn start(together: usize) -> Self {
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "frozen::server_of_another_process", "--nocapture"])
+            .env(ROLE, together.to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let port = lines.find_map(|line| line.unwrap().strip_prefix("port ")?.parse().ok());
+        let address = SocketAddr::from(([127, 0, 0, 1], port.unwrap()));
+        Self { child, address, _words: lines }
+    }
+
+    fn pid(&self) -> Pid {
+        Pid::from_child(&self.child)
+    }
+}
+
+impl Drop for Other {
+    fn drop(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+}
+
+#[derive(Debug)]
+struct Signals {
+    pid: Pid,
+    thaws: Arc<AtomicUsize>,
+    /// What comes of `freeze`, once the process is stopped.
+    end: Freeze,
+}
+
+#[derive(Debug, PartialEq)]
+enum Freeze {
+    Succeeds,
+    Fails,
+    Panics,
+}
+
+impl Signals {
+    fn of(other: &Other) -> Self {
+        Self { pid: other.pid(), thaws: Arc::default(), end: Freeze::Succeeds }
+    }
+}
+
+impl Freezer for Signals {
+    fn freeze(&self) -> Freezing<'_, ()> {
+        Box::pin(async {
+            kill_process(self.pid, Signal::STOP).unwrap();
+            let options = WaitIdOptions::STOPPED | WaitIdOptions::NOWAIT;
+            waitid(WaitId::Pid(self.pid), options).unwrap();
+            assert_ne!(self.end, Freeze::Panics, "one instance went on");
+            if self.end == Freeze::Fails { Err("one instance went on".to_owned()) } else { Ok(()) }
+        })
+    }
+
+    fn thaw(&self) -> Freezing<'_, Vec<(InstanceId, Instant)>> {
+        Box::pin(async {
+            let resumed = Instant::now();
+            kill_process(self.pid, Signal::CONT).unwrap();
+            self.thaws.fetch_add(1, Ordering::SeqCst);
+            Ok(vec![(InstanceId(0), resumed)])
+        })
+    }
+}
+
+fn frozen(users: u32, threads: u32) -> SameKey {
+    SameKey { release: Release::Frozen, ..burst(users, threads) }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_frozen_target_is_offered_all_twenty_of_each_of_200_keys() {
+    let other = Other::start(20);
+    let freezer = Arc::new(Signals::of(&other));
+    let mut rig = Rig::new(targets(&[other.address]), client()).await;
+    let summary = rig.run_with(&frozen(200, 20), Some(freezer)).await;
+    assert_eq!(summary.tally.acknowledged, 4_000);
+    let history = rig.history();
+    let facts = &history.bursts[0];
+    let resumed = facts.resumes[0].at;
+    assert_eq!(facts.release, "frozen");
+    for attempts in by_intent(&history).into_values() {
+        assert_eq!(attempts.len(), 20);
+        for attempt in attempts {
+            assert_eq!(attempt.sent, Sent::Whole);
+            assert_eq!(attempt.released, Some(resumed));
+            assert!(attempt.last_byte.unwrap() <= resumed && resumed <= attempt.completed.unwrap());
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_freeze_that_fails_is_undone_and_nothing_is_released() {
+    for end in [Freeze::Fails, Freeze::Panics] {
+        let other = Other::start(1);
+        let freezer = Arc::new(Signals { end, ..Signals::of(&other) });
+        let thaws = Arc::clone(&freezer.thaws);
+        let mut settings = client();
+        settings.retries.at_most = 3;
+        let mut rig = Rig::new(targets(&[other.address]), settings).await;
+        let stop = rig.stop.clone();
+        let failed = rig.load.run_burst(PhaseId(0), &frozen(5, 4), Some(freezer), &stop).await;
+        assert!(matches!(failed, Err(LoadError::Freeze { .. })));
+        assert_eq!(thaws.load(Ordering::SeqCst), 1);
+        let history = rig.history();
+        assert_eq!(history.attempts.len(), 20);
+        for attempt in &history.attempts {
+            assert_eq!((attempt.sent, attempt.released), (Sent::Part, None));
+            assert!(attempt.failure.as_ref().unwrap().contains("one instance went on"));
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_burst_that_is_dropped_while_frozen_still_resumes_the_target() {
+    let other = Other::start(1);
+    let freezer = Arc::new(Slow(Signals::of(&other), Arc::default(), Arc::default()));
+    let (frozen_now, go_on) = (Arc::clone(&freezer.1), Arc::clone(&freezer.2));
+    let thaws = Arc::clone(&freezer.0.thaws);
+    let mut rig = Rig::new(targets(&[other.address]), hasty()).await;
+    let stop = rig.stop.clone();
+    {
+        let burst = frozen(5, 4);
+        let running = rig.load.run_burst(PhaseId(0), &burst, Some(freezer), &stop);
+        tokio::select! {
+            _ = running => panic!("the burst cannot end while freezing waits"),
+            () = frozen_now.notified() => {}
+        }
+    }
+    go_on.notify_one();
+    let deadline = Instant::now() + std::time::Duration::from_secs(10);
+    while thaws.load(Ordering::SeqCst) == 0 {
+        assert!(Instant::now() < deadline, "nobody resumed the target");
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Freezes, says so, and comes back only when it is told to.
+#[derive(Debug)]
+struct Slow(Signals, Arc<tokio::sync::Notify>, Arc<tokio::sync::Notify>);
+
+impl Freezer for Slow {
+    fn freeze(&self) -> Freezing<'_, ()> {
+        Box::pin(async {
+            self.0.freeze().await?;
+            self.1.notify_one();
+            self.2.notified().await;
+            Ok(())
+        })
+    }
+
+    fn thaw(&self) -> Freezing<'_, Vec<(InstanceId, Instant)>> {
+        self.0.thaw()
+    }
+}
