@@ -62,6 +62,19 @@ pub enum ReplayBody {
     OrderId,
 }
 
+impl ReplayBody {
+    pub const ALL: [Self; 3] = [Self::Bytes, Self::Json, Self::OrderId];
+
+    /// Its word in profiles and output.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Bytes => "bytes",
+            Self::Json => "json",
+            Self::OrderId => "order-id",
+        }
+    }
+}
+
 /// What a pending answer must tell its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hint {
@@ -69,6 +82,20 @@ pub enum Hint {
     RetryAfter,
     Location,
     Either,
+}
+
+impl Hint {
+    pub const ALL: [Self; 4] = [Self::None, Self::RetryAfter, Self::Location, Self::Either];
+
+    /// Its word in profiles and output.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::RetryAfter => "retry-after",
+            Self::Location => "location",
+            Self::Either => "either",
+        }
+    }
 }
 
 /// A column that a business key is made of.
@@ -80,6 +107,8 @@ pub enum BusinessColumn {
 }
 
 impl BusinessColumn {
+    pub const ALL: [Self; 3] = [Self::User, Self::Key, Self::Product];
+
     /// Its word in profiles and output.
     pub const fn word(self) -> &'static str {
         match self {

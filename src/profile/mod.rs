@@ -1,12 +1,76 @@
 //! TOML becomes a checked profile, all mistakes at once, each with its place.
+//!
+//! `keys` describes every key, in the vocabulary of `shape`; `check` walks a file beside that
+//! description, `contradictions` compares what was sound, `build` makes the types of `model` and
+//! `contract`; `schema` tells editors. `write` goes the other way.
 
+mod body;
+mod build;
+mod check;
 mod contract;
+mod contradictions;
+mod keys;
+mod load;
+mod mistake;
 mod model;
+mod node;
+mod place;
+mod rules;
+mod scan;
+mod schema;
+mod shape;
+mod suggest;
+mod syntax;
 mod template;
+mod units;
+mod write;
 
+use std::path::Path;
+
+use toml::de::DeTable;
+
+pub use body::BodyTemplate;
 pub use contract::{Answer, BodyCode, BusinessColumn, Contract, Hint, Replay, ReplayBody};
+pub use load::{LONGEST_PROFILE, LoadProfileError, load};
+pub use mistake::{Mistake, Mistakes};
 pub use model::{
     AuditTables, Budget, Burst, Choice, ClientSettings, LabSettings, Limits, OrdersTable, Phase,
     Products, Profile, Published, Release, Request, Retries, SameKey, StockTable,
 };
-pub use template::{BodyTemplate, Filling, Hole, TemplateMistake, TextTemplate};
+pub use schema::schema;
+pub use template::{Filling, Hole, TemplateMistake, TemplateMistakeKind, TextTemplate};
+pub use write::reproduction;
+
+/// Checks a profile's text. `path` is what messages call it, `env` looks up variables of the
+/// environment.
+pub fn parse(
+    path: &Path,
+    text: &str,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<Profile, Mistakes> {
+    let (toml, errors) = DeTable::parse_recoverable(text);
+    if !errors.is_empty() {
+        return Err(Mistakes::new(path, text, syntax::mistakes(text, &errors)));
+    }
+    let mut check = check::Check::new(text, env);
+    let node = check.table(&keys::PROFILE, toml.get_ref(), 0..0);
+    let mut mistakes = check.into_mistakes();
+    mistakes.extend(contradictions::contradictions(&node));
+    if mistakes.is_empty() {
+        Ok(build::profile(path, head(text), &node))
+    } else {
+        Err(Mistakes::new(path, text, mistakes))
+    }
+}
+
+/// The comment at the head of a file. Directives for editors (`#:schema`) are left out: they are
+/// relative to the file.
+fn head(text: &str) -> Vec<String> {
+    let text = text.trim_start_matches('\u{feff}');
+    text.lines()
+        .skip_while(|line| line.trim().is_empty() || line.starts_with("#:"))
+        .map_while(|line| line.strip_prefix('#'))
+        .filter(|line| !line.starts_with(':'))
+        .map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end().to_owned())
+        .collect()
+}

@@ -6,14 +6,17 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::body::BodyTemplate;
 use super::contract::Contract;
-use super::template::{BodyTemplate, TextTemplate};
+use super::template::TextTemplate;
 
 /// One drill, as its profile describes it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile {
     /// Where it came from, as it was given on the command line.
     pub path: PathBuf,
+    /// The comment at its head without `#`, a line each; what is written back begins with it.
+    pub head: Vec<String>,
     /// One sentence about the drill, shown at its head.
     pub title: Option<String>,
     pub seed: u64,
@@ -167,6 +170,18 @@ pub enum Release {
     Frozen,
     /// One plain loop in key order while the target runs.
     Loop,
+}
+
+impl Release {
+    pub const ALL: [Self; 2] = [Self::Frozen, Self::Loop];
+
+    /// Its word in profiles and output.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Frozen => "frozen",
+            Self::Loop => "loop",
+        }
+    }
 }
 
 /// Limits that may be missed (exit 5), judged over phases without faults.

@@ -2,8 +2,12 @@
 //!
 //! A template is parsed once, when the profile is read, so that an unknown hole is a mistake with a
 //! place in the file and not a surprise in the middle of a burst. `{{` and `}}` are braces.
+//! `${NAME}` takes from the environment; such a piece remembers its name, and shows nothing else to
+//! whoever prints it.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
+
+use super::scan::{Token, scan};
 
 /// A hole of a template.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,11 +44,25 @@ pub struct Filling<'a> {
     pub uuid: &'a str,
 }
 
+/// A value from the environment. `Debug` shows its name only.
+#[derive(Clone, PartialEq, Eq)]
+struct Secret {
+    name: String,
+    value: String,
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "${{{}}}", self.name)
+    }
+}
+
 /// A piece of a template.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Piece {
     Text(String),
     Hole(Hole),
+    Secret(Secret),
 }
 
 /// Text with holes.
@@ -58,52 +76,61 @@ pub struct TextTemplate {
 pub struct TemplateMistake {
     pub range: std::ops::Range<usize>,
     pub what: String,
-    /// The hole's name as it was written, for a suggestion.
+    /// The name of the hole or variable as it was written, for a suggestion.
     pub written: String,
+    pub kind: TemplateMistakeKind,
+}
+
+/// What a mistake in a template is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TemplateMistakeKind {
+    Brace,
+    Hole,
+    /// It has no value, or one that can't be sent.
+    Variable,
+    VariableName,
 }
 
 impl TextTemplate {
-    /// Reads a template; the first mistake is returned.
+    /// Reads a template without an environment; the first mistake is returned.
     pub fn parse(text: &str) -> Result<Self, TemplateMistake> {
-        let mut pieces = Vec::new();
-        let mut plain = String::new();
-        let mut rest = text;
-        while let Some(at) = rest.find(['{', '}']) {
-            plain.push_str(&rest[..at]);
-            let here = text.len() - rest.len() + at;
-            let brace = &rest[at..=at];
-            if rest[at + 1..].starts_with(brace) {
-                plain.push_str(brace);
-                rest = &rest[at + 2..];
-                continue;
+        Self::read(text, &|_| None).map_err(|mistakes| {
+            mistakes.into_iter().next().expect("a template that can't be read has a mistake")
+        })
+    }
+
+    /// Reads a template; `${NAME}` takes from `env`. All mistakes are returned.
+    pub fn read(
+        text: &str,
+        env: &dyn Fn(&str) -> Option<String>,
+    ) -> Result<Self, Vec<TemplateMistake>> {
+        let (tokens, mut mistakes) = scan(text);
+        let mut template = Self::default();
+        for token in tokens {
+            match token {
+                Token::Text(text) => template.push_text(text),
+                Token::Hole(hole) => template.pieces.push(Piece::Hole(hole)),
+                Token::Variable(name, range) => match look_up(name, env) {
+                    Ok(secret) => template.pieces.push(Piece::Secret(secret)),
+                    Err(what) => mistakes.push(TemplateMistake {
+                        range,
+                        what,
+                        written: name.to_owned(),
+                        kind: TemplateMistakeKind::Variable,
+                    }),
+                },
             }
-            let closed = if brace == "{" { rest[at..].find('}') } else { None };
-            let Some(length) = closed else {
-                return Err(TemplateMistake {
-                    range: here..here + 1,
-                    what: format!("a single `{brace}`; write `{brace}{brace}` for a brace"),
-                    written: String::new(),
-                });
-            };
-            let name = &rest[at + 1..at + length];
-            let Some(hole) = Hole::ALL.into_iter().find(|hole| hole.word() == name) else {
-                return Err(TemplateMistake {
-                    range: here..here + length + 1,
-                    what: format!("`{{{name}}}` is not something a request can be filled with"),
-                    written: name.to_owned(),
-                });
-            };
-            if !plain.is_empty() {
-                pieces.push(Piece::Text(std::mem::take(&mut plain)));
-            }
-            pieces.push(Piece::Hole(hole));
-            rest = &rest[at + length + 1..];
         }
-        plain.push_str(rest);
-        if !plain.is_empty() {
-            pieces.push(Piece::Text(plain));
+        mistakes.sort_by_key(|mistake| mistake.range.start);
+        if mistakes.is_empty() { Ok(template) } else { Err(mistakes) }
+    }
+
+    fn push_text(&mut self, text: &str) {
+        if let Some(Piece::Text(last)) = self.pieces.last_mut() {
+            last.push_str(text);
+        } else {
+            self.pieces.push(Piece::Text(text.to_owned()));
         }
-        Ok(Self { pieces })
     }
 
     pub fn render(&self, filling: &Filling<'_>) -> String {
@@ -111,6 +138,7 @@ impl TextTemplate {
         for piece in &self.pieces {
             match piece {
                 Piece::Text(text) => out.push_str(text),
+                Piece::Secret(secret) => out.push_str(&secret.value),
                 Piece::Hole(Hole::User) => out.push_str(filling.user),
                 Piece::Hole(Hole::Key) => out.push_str(filling.key),
                 Piece::Hole(Hole::Uuid) => out.push_str(filling.uuid),
@@ -125,8 +153,27 @@ impl TextTemplate {
         out
     }
 
+    /// The template as a profile writes it, with `${NAME}` where it took from the environment.
+    pub fn written(&self) -> String {
+        let piece = |piece: &Piece| match piece {
+            Piece::Text(text) => text.replace('{', "{{").replace('}', "}}"),
+            Piece::Hole(hole) => format!("{{{}}}", hole.word()),
+            Piece::Secret(secret) => format!("${{{}}}", secret.name),
+        };
+        self.pieces.iter().map(piece).collect()
+    }
+
+    pub fn has(&self, wanted: Hole) -> bool {
+        self.pieces.iter().any(|piece| matches!(piece, Piece::Hole(hole) if *hole == wanted))
+    }
+
+    /// Whether its renderings contain a value from the environment and must not be shown.
+    pub fn is_secret(&self) -> bool {
+        self.pieces.iter().any(|piece| matches!(piece, Piece::Secret(_)))
+    }
+
     /// The hole, when the template is nothing but one hole: such a value keeps its JSON type.
-    fn only_hole(&self) -> Option<Hole> {
+    pub(super) fn only_hole(&self) -> Option<Hole> {
         match self.pieces.as_slice() {
             [Piece::Hole(hole)] => Some(*hole),
             _ => None,
@@ -134,65 +181,17 @@ impl TextTemplate {
     }
 }
 
-/// A JSON body whose strings are templates. A string that is only `{product}` or `{quantity}`
-/// becomes a number.
-#[derive(Clone, Debug, PartialEq)]
-pub enum BodyTemplate {
-    Literal(serde_json::Value),
-    Text(TextTemplate),
-    Array(Vec<Self>),
-    /// In the order of the file.
-    Object(Vec<(String, Self)>),
-}
-
-impl BodyTemplate {
-    /// Renders to JSON; object fields keep the order of the file only when written by
-    /// [`BodyTemplate::render_text`].
-    pub fn render(&self, filling: &Filling<'_>) -> serde_json::Value {
-        match self {
-            Self::Literal(value) => value.clone(),
-            Self::Text(text) => match text.only_hole() {
-                Some(Hole::Product) => filling.product.into(),
-                Some(Hole::Quantity) => filling.quantity.into(),
-                _ => text.render(filling).into(),
-            },
-            Self::Array(items) => items.iter().map(|item| item.render(filling)).collect(),
-            Self::Object(fields) => serde_json::Value::Object(
-                fields.iter().map(|(name, value)| (name.clone(), value.render(filling))).collect(),
-            ),
-        }
+/// Line breaks and their kin are refused everywhere: no header, path or token has them, and a
+/// header would break apart.
+fn look_up(name: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<Secret, String> {
+    let value = env(name).ok_or_else(|| format!("`{name}` is not set in the environment"))?;
+    if value.is_empty() {
+        return Err(format!("`{name}` is set, but empty"));
     }
-
-    /// Renders to compact JSON text, fields in the order of the file.
-    pub fn render_text(&self, filling: &Filling<'_>) -> String {
-        let mut out = String::new();
-        self.write_text(filling, &mut out);
-        out
+    if value.contains(|c: char| c.is_control()) {
+        return Err(format!("the value of `{name}` has a line break or another control character"));
     }
-
-    fn write_text(&self, filling: &Filling<'_>, out: &mut String) {
-        match self {
-            Self::Literal(_) | Self::Text(_) => out.push_str(&self.render(filling).to_string()),
-            Self::Array(items) => {
-                out.push('[');
-                for (index, item) in items.iter().enumerate() {
-                    out.push_str(if index == 0 { "" } else { "," });
-                    item.write_text(filling, out);
-                }
-                out.push(']');
-            }
-            Self::Object(fields) => {
-                out.push('{');
-                for (index, (name, value)) in fields.iter().enumerate() {
-                    out.push_str(if index == 0 { "" } else { "," });
-                    out.push_str(&serde_json::Value::from(name.as_str()).to_string());
-                    out.push(':');
-                    value.write_text(filling, out);
-                }
-                out.push('}');
-            }
-        }
-    }
+    Ok(Secret { name: name.to_owned(), value })
 }
 
 #[cfg(test)]
@@ -217,14 +216,28 @@ mod tests {
     }
 
     #[test]
-    fn a_lone_number_hole_becomes_a_number() {
-        let text = |text: &str| BodyTemplate::Text(TextTemplate::parse(text).unwrap());
-        let body = BodyTemplate::Object(vec![
-            ("z".to_owned(), text("{product}")),
-            ("a".to_owned(), text("p{product}")),
-            ("n".to_owned(), BodyTemplate::Array(vec![text("{quantity}"), text("{user}")])),
-        ]);
-        assert_eq!(body.render_text(&FILLING), r#"{"z":42,"a":"p42","n":[3,"u-1"]}"#);
-        assert_eq!(body.render(&FILLING)["z"], 42);
+    fn a_secret_is_sent_and_never_shown() {
+        let env = |name: &str| (name == "TOKEN").then(|| "s3cr{et}".to_owned());
+        let template = TextTemplate::read("Bearer ${TOKEN}", &env).unwrap();
+        assert_eq!(template.render(&FILLING), "Bearer s3cr{et}");
+        assert_eq!(template.written(), "Bearer ${TOKEN}");
+        assert!(template.is_secret());
+        assert!(!format!("{template:?}").contains("s3cr"));
+    }
+
+    #[test]
+    fn a_secret_that_would_break_a_header_is_refused_unseen() {
+        let env = |_: &str| Some("s3cret\r\nX-Evil: 1".to_owned());
+        let mistakes = TextTemplate::read("${TOKEN}", &env).unwrap_err();
+        assert_eq!((mistakes.len(), mistakes[0].range.clone()), (1, 0..8));
+        assert!(!format!("{mistakes:?}").contains("s3cret"));
+    }
+
+    #[test]
+    fn what_is_written_reads_the_same() {
+        for text in ["", "{user}-{{x}}", "$${A} ${{b}} $ {key}", "}}{{", "$$${A}"] {
+            let template = TextTemplate::parse(text).unwrap();
+            assert_eq!(TextTemplate::parse(&template.written()).unwrap(), template, "{text}");
+        }
     }
 }

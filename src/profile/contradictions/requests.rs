@@ -1,0 +1,94 @@
+//! A request against itself and the contract.
+
+use std::collections::HashMap;
+
+use super::super::body::BodyTemplate;
+use super::super::mistake::{Mistake, quoted};
+use super::super::node::{Entry, Node};
+use super::super::template::Hole;
+use super::counted_by;
+use crate::codes;
+
+pub(super) fn compare(profile: &Node, found: &mut Vec<Mistake>) {
+    let counts_by_key = counted_by(profile).is_some_and(|columns| columns.contains(&"key"));
+    for request in profile.get("request").map(Node::entries).unwrap_or_default() {
+        ignored_is_in_body(request, found);
+        headers_differ(request, found);
+        key_is_sent(request, counts_by_key, found);
+    }
+}
+
+fn ignored_is_in_body(request: &Entry, found: &mut Vec<Mistake>) {
+    let body = request.node.get("body").and_then(Node::json);
+    if body.is_none() && request.node.mentions("body") {
+        return;
+    }
+    for pointer in request.node.get("ignored").map(Node::items).unwrap_or_default() {
+        let Some(text) = pointer.text() else { continue };
+        if body.and_then(|body| body.at(text)).is_none() {
+            let what = format!("{} is nowhere in the body of `{}`", quoted(text), request.name);
+            let fields = match body {
+                Some(BodyTemplate::Object(fields)) => {
+                    fields.iter().take(12).map(|(name, _)| quoted(&format!("/{name}"))).collect()
+                }
+                _ => Vec::new(),
+            };
+            let help = match fields.as_slice() {
+                [] => "it has no body with fields: take the pointer out".to_owned(),
+                fields => format!("its body has {}", fields.join(", ")),
+            };
+            found.push(
+                Mistake::new(&codes::IGNORED_NOT_IN_BODY, pointer.span.clone(), what)
+                    .label("this ignores nothing")
+                    .help(help),
+            );
+        }
+    }
+}
+
+fn headers_differ(request: &Entry, found: &mut Vec<Mistake>) {
+    let headers = request.node.get("headers").map(Node::entries).unwrap_or_default();
+    let mut seen = HashMap::new();
+    for header in headers {
+        if let Some(first) = seen.insert(header.name.to_ascii_lowercase(), &header.name) {
+            let what = format!("{} and {} are one header", quoted(first), quoted(&header.name));
+            found.push(
+                Mistake::new(&codes::GIVEN_TWICE, header.key.clone(), what)
+                    .label("given before")
+                    .help("capitals make no difference in a header's name: keep one of them"),
+            );
+        }
+    }
+}
+
+/// Without its key a burst is many intents. Services without keys count by other columns, and then
+/// only a header that is meant to carry one is looked at.
+fn key_is_sent(request: &Entry, counts_by_key: bool, found: &mut Vec<Mistake>) {
+    let node = &request.node;
+    let headers = node.get("headers").map(Node::entries).unwrap_or_default();
+    let is_broken = |node: &Node| node.entries().iter().any(|entry| entry.node.is_broken());
+    if is_broken(node) || node.get("headers").is_some_and(is_broken) {
+        return;
+    }
+    let Some(path) = node.entries().iter().find_map(|entry| entry.node.template()) else { return };
+    let mut values = headers.iter().filter_map(|header| header.node.template());
+    let in_templates = path.has(Hole::Key) || values.any(|value| value.has(Hole::Key));
+    let in_body = node.get("body").and_then(Node::json).is_some_and(|body| body.has(Hole::Key));
+    let carrier = headers.iter().find(|header| header.name.eq_ignore_ascii_case("idempotency-key"));
+    if in_templates || in_body || (carrier.is_none() && !counts_by_key) {
+        return;
+    }
+    let is_fresh =
+        carrier.and_then(|header| header.node.template()).is_some_and(|text| text.has(Hole::Uuid));
+    let (span, label) = match carrier {
+        Some(header) if is_fresh => (header.node.span.clone(), "`{uuid}` is new in each attempt"),
+        Some(header) => (header.node.span.clone(), "the same for all users"),
+        None => (request.key.clone(), "no `{key}` in its path, headers or body"),
+    };
+    let what = format!("`{}` never sends its key", request.name);
+    found.push(
+        Mistake::new(&codes::KEY_NEVER_SENT, span, what).label(label).help(
+            "attempts of one intent share `{key}`: `headers = { Idempotency-Key = \"{key}\" }`",
+        ),
+    );
+}

@@ -1,0 +1,86 @@
+//! `[lab]` and `[products]`: the embedded shop and its goods.
+//!
+//! The words are those of the shop's own flags, which they are passed on to.
+
+use super::super::rules::DEFECT;
+use super::super::shape::{Field, Shape, Table};
+use super::WAIT;
+
+pub static LAB: Table = Table {
+    head: "[lab]",
+    noun: "the lab",
+    fields: &[
+        Field::new(
+            "instances",
+            "How many processes of the shop answer.",
+            Shape::Count { min: 1, max: 16 },
+        )
+        .default("2"),
+        Field::new(
+            "defects",
+            "Defects of the shop that are switched on, by name or number. `dupeproof shop --help` lists them.",
+            Shape::List { items: &Shape::Text(&DEFECT), at_least: 0 },
+        )
+        .default("[]")
+        .example("[\"unlock-before-commit\"]"),
+        Field::new(
+            "idempotency",
+            "Where the shop keeps its idempotency records; `none` shows what lies behind them.",
+            Shape::Word(&["redis+postgres", "none"]),
+        )
+        .default("\"redis+postgres\""),
+        Field::new(
+            "lock-per",
+            "What one lock of the shop covers.",
+            Shape::Word(&["product", "user"]),
+        )
+        .default("\"product\""),
+        Field::new(
+            "begin",
+            "When the shop's transaction begins; `before-lock-with-read` also takes its snapshot before the lock.",
+            Shape::Word(&["after-lock", "before-lock", "before-lock-with-read"]),
+        )
+        .default("\"after-lock\""),
+        Field::new(
+            "isolation",
+            "The isolation level of the shop's transactions.",
+            Shape::Word(&["read-committed", "repeatable-read", "serializable"]),
+        )
+        .default("\"read-committed\""),
+        Field::new(
+            "one-order-per",
+            "The business key of the shop: an order for each key, or for each user.",
+            Shape::Word(&["key", "user"]),
+        )
+        .default("\"key\""),
+        Field::new(
+            "pool-size",
+            "PostgreSQL connections of each instance.",
+            Shape::Count { min: 1, max: 500 },
+        )
+        .default("20"),
+        Field::new("lock-poll", "The wait between two tries to get the lock.", WAIT)
+            .default("\"5ms\""),
+        Field::new("lock-wait", "How long the shop tries to get the lock.", WAIT).default("\"2s\""),
+        Field::new("lease", "The life of the shop's lock in Redis.", WAIT).default("\"3s\""),
+    ],
+};
+
+pub static PRODUCTS: Table = Table {
+    head: "[products]",
+    noun: "the products",
+    fields: &[
+        Field::new(
+            "count",
+            "How many products there are; the users of a burst are dealt out over them.",
+            Shape::Count { min: 1, max: 1_000_000 },
+        )
+        .default("12"),
+        Field::new(
+            "stock",
+            "Units of each product at the start.",
+            Shape::Count { min: 0, max: 1_000_000_000 },
+        )
+        .default("10000"),
+    ],
+};

@@ -1,0 +1,166 @@
+//! What texts in a profile must look like: names, columns, pointers, header values.
+//!
+//! Each rule says what is wrong and where, and carries a regular expression for editors; a test
+//! holds the two together.
+
+use super::shape::{Problem, TextRule};
+use crate::codes;
+
+pub static LINE: TextRule = TextRule {
+    wanted: "one line of text",
+    pattern: r"^[^\u0000-\u001f\u007f]*[^\u0000-\u0020\u007f][^\u0000-\u001f\u007f]*$",
+    code: &codes::MALFORMED_TEXT,
+    problem: |text| {
+        if text.chars().all(|c| c == ' ') {
+            return problem(text, 0, "this is empty", "write a few words");
+        }
+        first(text, |_, c| !c.is_ascii_control())
+            .and_then(|at| problem(text, at, "a control character", "write it as one plain line"))
+    },
+};
+
+pub static REQUEST_NAME: TextRule = TextRule {
+    wanted: "a request's name",
+    pattern: r"^[a-z][a-z0-9]*(-[a-z0-9]+)*$",
+    code: &codes::MALFORMED_TEXT,
+    problem: |text| {
+        not_kebab(text).and_then(|at| {
+            problem(text, at, "not kebab-case", "lower-case words joined by `-`, such as `place`")
+        })
+    },
+};
+
+pub static DEFECT: TextRule = TextRule {
+    wanted: "a defect's name or number",
+    pattern: r"^([a-z][a-z0-9]*(-[a-z0-9]+)*|D[0-9]{2})$",
+    code: &codes::MALFORMED_TEXT,
+    problem: |text| {
+        let is_number = text.len() == 3
+            && text.starts_with('D')
+            && text[1..].bytes().all(|byte| byte.is_ascii_digit());
+        not_kebab(text).filter(|_| !is_number).and_then(|at| {
+            let help = "write its name (`unlock-before-commit`) or its number (`D01`)";
+            problem(text, at, "not kebab-case", help)
+        })
+    },
+};
+
+pub static COLUMN: TextRule = TextRule {
+    wanted: "a column's name",
+    pattern: r"^[A-Za-z_][A-Za-z0-9_]*$",
+    code: &codes::MALFORMED_TEXT,
+    problem: |text| {
+        not_identifier(text)
+            .and_then(|at| problem(text, at, "only letters, digits and `_`", "such as `user_id`"))
+    },
+};
+
+pub static TABLE: TextRule = TextRule {
+    wanted: "a table's name",
+    pattern: r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)?$",
+    code: &codes::MALFORMED_TEXT,
+    problem: |text| {
+        let help = "such as `orders`, or with its schema `shop.orders`";
+        let (first, second) = text.split_once('.').unwrap_or((text, "_"));
+        let at = not_identifier(first)
+            .or_else(|| not_identifier(second).map(|at| first.len() + 1 + at))?;
+        problem(text, at, "only letters, digits and `_`", help)
+    },
+};
+
+pub static HEADER_NAME: TextRule = TextRule {
+    wanted: "a header's name",
+    pattern: r"^[A-Za-z0-9!#$%&'*+.^_`|~-]+$",
+    code: &codes::MALFORMED_TEXT,
+    problem: |text| {
+        let is_token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+        if let Some(at) = first(text, |_, c| is_token(c)).or(text.is_empty().then_some(0)) {
+            return problem(
+                text,
+                at,
+                "not allowed in a header's name",
+                "such as `Idempotency-Key`",
+            );
+        }
+        let framing = ["connection", "content-length", "expect", "transfer-encoding"];
+        framing.contains(&text.to_ascii_lowercase().as_str()).then(|| Problem {
+            range: 0..text.len(),
+            label: "written by dupeproof itself".to_owned(),
+            help: "leave it out: it follows from the body and the connection".to_owned(),
+        })
+    },
+};
+
+pub static HEADER_VALUE: TextRule = TextRule {
+    wanted: "a header's value",
+    pattern: r"^[\t -~]*$",
+    code: &codes::MALFORMED_TEXT,
+    problem: |text| {
+        first(text, |_, c| c == '\t' || (' '..='~').contains(&c)).and_then(|at| {
+            problem(text, at, "not allowed in a header", "printable ASCII characters only")
+        })
+    },
+};
+
+pub static REQUEST_PATH: TextRule = TextRule {
+    wanted: "a path",
+    pattern: r##"^/[!"$-~]*$"##,
+    code: &codes::MALFORMED_TEXT,
+    problem: |text| {
+        if !text.starts_with('/') {
+            let help = "only path and query, such as `/orders`; the host is the target's";
+            return problem(text, 0, "a path begins with `/`", help);
+        }
+        first(text, |_, c| ('!'..='~').contains(&c) && c != '#').and_then(|at| {
+            let help = "write spaces and other special characters with `%`: `%20`";
+            problem(text, at, "not allowed in a path", help)
+        })
+    },
+};
+
+pub static POINTER: TextRule = TextRule {
+    wanted: "a JSON pointer",
+    pattern: r"^(/([^~/]|~[01])*)+$",
+    code: &codes::POINTER,
+    problem: |text| {
+        if !text.starts_with('/') {
+            let help = match text.strip_prefix("$.").unwrap_or(text) {
+                "" => "such as `/orderId`".to_owned(),
+                bare => format!("write `/{}`", bare.replace('.', "/")),
+            };
+            return problem(text, 0, "a JSON pointer begins with `/`", &help);
+        }
+        let escaped = |at: usize, c| c != '~' || text[at + 1..].starts_with(['0', '1']);
+        first(text, escaped).and_then(|at| {
+            let help = "RFC 6901 writes `~` as `~0`, and `/` inside a name as `~1`";
+            problem(text, at, "a `~` that means nothing", help)
+        })
+    },
+};
+
+/// The place of the first character that isn't as it should be.
+fn first(text: &str, is_right: impl Fn(usize, char) -> bool) -> Option<usize> {
+    text.char_indices().find(|&(at, c)| !is_right(at, c)).map(|(at, _)| at)
+}
+
+fn not_identifier(text: &str) -> Option<usize> {
+    let starts = |c: char| c.is_ascii_alphabetic() || c == '_';
+    first(text, |at, c| starts(c) || (at > 0 && c.is_ascii_digit()))
+        .or(text.is_empty().then_some(0))
+}
+
+fn not_kebab(text: &str) -> Option<usize> {
+    let is_right = |at: usize, c: char| match c {
+        'a'..='z' => true,
+        '0'..='9' => at > 0,
+        '-' => at > 0 && text[at + 1..].starts_with(|c: char| c.is_ascii_alphanumeric()),
+        _ => false,
+    };
+    first(text, is_right).or(text.is_empty().then_some(0))
+}
+
+/// A problem with the character at `at`.
+fn problem(text: &str, at: usize, label: &str, help: &str) -> Option<Problem> {
+    let length = text[at..].chars().next().map_or(0, char::len_utf8);
+    Some(Problem { range: at..at + length, label: label.to_owned(), help: help.to_owned() })
+}

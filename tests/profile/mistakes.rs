@@ -1,0 +1,189 @@
+//! What a user reads about each mistake. The snapshots are the messages.
+
+use crate::{PHASE, read};
+
+/// The rendered mistakes of a profile.
+fn told(text: &str) -> String {
+    let told = read(text).expect_err("this profile has a mistake").render(false);
+    assert!(!told.contains("s3cret"), "{told}");
+    told
+}
+
+/// The rendered mistakes of a profile whose phase is right.
+fn told_before_phase(text: &str) -> String {
+    told(&format!("{text}\n{PHASE}"))
+}
+
+macro_rules! each {
+    ($($name:ident: $text:expr;)*) => {$(
+        #[test]
+        fn $name() {
+            insta::assert_snapshot!(told_before_phase($text));
+        }
+    )*};
+}
+
+#[test]
+fn ten_mistakes_are_told_at_once() {
+    let told = told(
+        r#"#:schema ../schemas/profile.schema.json
+# Ten mistakes.
+sed = 42
+timeout = "2s"
+
+[lab]
+instances = "two"
+lock-per = "prodct"
+lease = "3 seconds"
+
+[request.place]
+post = "/orders/{usr}"
+headers = { Idempotency-Key = "{key}", Authorization = "Bearer ${TOKN}" }
+
+[[phase]]
+name = "double click"
+burst.same-key = { users = 5000, threads = 20 }
+
+[[phase]]
+name = "double click"
+burst.same-key = { users = 10, threads = 2, request = "plce" }
+"#,
+    );
+    assert!(told.ends_with("\n\n10 mistakes in profiles/x.toml\n"));
+    insta::assert_snapshot!(told);
+}
+
+each! {
+    syntax_text_without_quotes: "title = hello";
+    syntax_missing_value: "seed =";
+    syntax_key_given_twice: "seed = 1\nseed = 2";
+    syntax_unclosed_list: "lab.defects = [\"a\",";
+    syntax_unclosed_text: "title = \"abc";
+    syntax_unclosed_table: "title = '[{' # [\nlab = { defects = [\"a]\", '''b\n]'''], lease = '1s'\n";
+    syntax_unclosed_list_in_a_table: "lab = {\n  defects = [\"rmw-stock\",\n  lease = '1s',\n}";
+    syntax_several: "title = 'a\nseed = \nseed = 3\nlab = 1979-99-99";
+    syntax_unclosed_header: "[lab\ninstances = 2";
+    unknown_key_of_another_table: "[lab]\nusers = 3";
+    unknown_key_without_likeness: "[client]\nfoo.bar = 3";
+    unknown_key_in_snake_case: "[lab]\npool_size = 3";
+    unknown_table: "[clinet]\ntimeout = '1s'";
+    unknown_method: "[request.place]\nget = \"/orders\"";
+    wrong_type_number_in_quotes: "seed = \"42\"";
+    wrong_type_duration_without_unit: "client.timeout = 10";
+    wrong_type_one_for_a_list: "contract.first = 201";
+    wrong_type_list_of_words: "contract.one-order-per = \"user\"";
+    wrong_type_table_for_value: "[lab.instances]\nx = 1";
+    wrong_type_value_for_table: "lab = true";
+    wrong_type_two_brackets: "[[lab]]\ninstances = 2";
+    wrong_type_body: "[request.place]\npost = '/orders/{key}'\nbody = '{}'";
+    wrong_type_date_in_body: "[request.place]\npost = '/orders/{key}'\nbody = { at = 2026-01-01, x = nan }";
+    out_of_range_count: "lab.instances = 1_000";
+    out_of_range_negative: "seed = -1";
+    out_of_range_duration: "lab.lease = \"10us\"";
+    out_of_range_share: "products = { count = 0 }\n[[phase]]\nname = 'a'\nburst.same-key = { users = 1, threads = 2, overlap-share = 50 }\n";
+    out_of_range_size: "client.longest-reply = \"1B\"";
+    out_of_range_empty_list: "contract.first = []";
+    unreadable_fraction: "client.timeout = \"1.5s\"";
+    unreadable_two_units: "client.timeout = \"1m30s\"";
+    unreadable_size: "client.longest-reply = \"1 mb\"";
+    unknown_word: "lab.isolation = \"read_commited\"";
+    unknown_preset: "contract.preset = \"stripe\"";
+    missing_key_in_a_clause: "contract.in-progress = { code = [\"X\"] }";
+    one_of_none: "[request.place]\nheaders.Idempotency-Key = '{key}'";
+    one_of_two: "[request.place]\npost = '/orders/{key}'\nput = '/orders'";
+    variable_unset: "request.place = { post = '/orders/{key}', headers.A = 'Bearer ${SECRET_TOKEN}' }";
+    variable_empty: "request.place = { post = '/orders/{key}?${EMPTY}' }";
+    variable_with_line_break: "request.place = { post = '/orders/{key}', headers.A = '${TOKEN}${TWO_LINES}' }";
+    variable_that_is_a_hole: "request.place = { post = '/orders/${key}/{key}' }";
+    variable_with_an_odd_name: "request.place = { post = '/orders/{key}', body.a = '${A B} ${' }";
+    variable_in_a_title: "title = \"costs ${TOKEN}\"";
+    template_unknown_hole: "request.place = { post = '/orders/{key}', body.a = \"é \\u00e9 \\\"{usr}\\\" and {order}\" }";
+    template_single_brace: "request.place = { post = '/orders/{key', body.a = '}' }";
+    pointer_without_slash: "request.place = { post = '/orders/{key}', order-id = '$.order.id' }";
+    pointer_with_bad_escape: "request.place = { post = '/orders/{key}', order-id = '/a~b' }";
+    malformed_path: "request.place = { post = '/orders {key}' }";
+    malformed_path_is_a_url: "request.place = { post = 'http://127.0.0.1/orders/{key}' }";
+    malformed_header_name: "request.place = { post = '/orders/{key}', headers = { 'X User' = 'a', Content-Length = '3' } }";
+    malformed_header_value: "request.place = { post = '/orders/{key}', headers.X-User = 'Jürgen' }";
+    malformed_defect: "lab.defects = [\"Unlock_Before\"]";
+    malformed_column: "audit.orders = { table = \"a.b.c\", id = \"order id\", user = 'u', key = 'k' }";
+    malformed_empty_title: "title = \"\"";
+    given_twice_in_a_list: "lab.defects = [\"rmw-stock\", \"rmw-stock\"]";
+    given_twice_header: "[request.place]\npost = '/'\n[request.place.headers]\nIdempotency-Key = '{key}'\nidempotency-key = '{key}'";
+    ignored_not_in_body: "[request.place]\npost = '/orders/{key}'\nbody = { userId = '{user}', trace = '{uuid}' }\nignored = ['/traceId']";
+    key_never_sent: "[request.place]\npost = '/orders'";
+    key_header_is_fresh_each_time: "[request.place]\npost = '/orders'\nheaders = { idempotency-key = '{uuid}' }";
+    key_header_is_fixed: "contract.one-order-per = ['user']\n[request.place]\npost = '/orders'\nheaders = { Idempotency-Key = 'abc' }";
+    column_not_audited: "audit.orders = { table = 'orders', id = 'id', user = 'user_id' }";
+    business_column_not_audited: "contract.one-order-per = ['product']\n[audit.orders]\ntable = 'orders'\nid = 'id'";
+    sold_without_status: "audit.orders = { table = 'orders', id = 'id', user = 'u', key = 'k', sold = ['PAID'] }";
+    stock_too_small_as_written: "products = { count = 1, stock = 1 }";
+}
+
+#[test]
+fn an_empty_file_says_what_it_needs() {
+    insta::assert_snapshot!(told(""));
+}
+
+#[test]
+fn a_phase_is_a_list() {
+    insta::assert_snapshot!(told("[phase]\nname = 'p'\n"));
+}
+
+#[test]
+fn a_phase_without_a_burst() {
+    insta::assert_snapshot!(told(
+        "[[phase]]\nname = 'p'\n[[phase]]\nburst = {}\n[[phase]]\nname = 'q'\nburst.same-kee = {}\n"
+    ));
+}
+
+#[test]
+fn an_unknown_request() {
+    let phase = PHASE.replace("threads = 2", "threads = 2, request = 'plaec'");
+    insta::assert_snapshot!(told(&phase));
+}
+
+#[test]
+fn a_burst_that_is_too_large() {
+    insta::assert_snapshot!(told(&PHASE.replace("users = 2", "users = 50_000")));
+}
+
+#[test]
+fn stock_that_would_sell_out_over_all_phases() {
+    let phases = PHASE.replace("users = 2", "users = 200, quantity = 400")
+        + &PHASE.replace("users = 2", "users = 100, quantity = 500").replace("'p'", "'q'");
+    insta::assert_snapshot!(told(&phases));
+}
+
+#[test]
+fn long_lines_tabs_carriage_returns_and_wide_characters_are_shown_in_place() {
+    let long = format!("title = \"{}\" # {}", "x".repeat(300), "y".repeat(300));
+    insta::assert_snapshot!(told_before_phase(&format!(
+        "{long}\r\nlab = {{\tinstances = \t'2' }}\r\ntitel = \"数据库 \u{1F600}\"\r\n\
+         products = {{ {}stok = 1 }}\r\n",
+        " ".repeat(200)
+    )));
+}
+
+#[test]
+fn in_colour_the_words_are_the_same() {
+    let mistakes = read("sed = 1").unwrap_err();
+    let coloured = mistakes.render(true);
+    assert!(coloured.contains("\u{1b}["));
+    let mut plain = String::new();
+    let mut rest = coloured.as_str();
+    while let Some(at) = rest.find("\u{1b}[") {
+        plain.push_str(&rest[..at]);
+        rest = &rest[at + rest[at..].find('m').unwrap() + 1..];
+    }
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(words(&(plain + rest)), words(&mistakes.render(false)));
+}
+
+#[test]
+fn a_flood_of_mistakes_is_counted_and_cut() {
+    let text: String = (0..5_000).map(|n| format!("k{n} = 1\n")).collect();
+    let told = told_before_phase(&text);
+    assert_eq!(told.matches("error[").count(), 100);
+    assert!(told.ends_with("and 4900 more\n\n5000 mistakes in profiles/x.toml\n"));
+}

@@ -1,0 +1,112 @@
+//! The profiles that come with the program, and what is made of profiles.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use dupeproof::profile::{
+    Burst, BusinessColumn, Contract, Filling, Hint, Release, ReplayBody, load, reproduction,
+};
+
+use crate::{EVERYTHING, PHASE, env, read};
+
+/// Every file in `profiles/`.
+pub fn files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("profiles");
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .expect("the folder is there")
+        .map(|entry| entry.expect("its entries can be read").path())
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn every_profile_that_comes_with_the_program_is_right() {
+    assert!(files().len() >= 8);
+    for file in files() {
+        let profile =
+            load(&file, &|_| None).unwrap_or_else(|error| panic!("{}", error.render(false)));
+        assert!(profile.title.is_some(), "{} has no title", file.display());
+        assert!(profile.head.len() > 3, "{} doesn't say what it shows", file.display());
+        let text = std::fs::read_to_string(&file).unwrap();
+        assert!(text.starts_with("#:schema ../schemas/profile.schema.json\n"));
+        let name = format!("profiles/{}", file.file_name().unwrap().display());
+        assert!(
+            text.contains(&format!("#     dupeproof run {name}\n")),
+            "{name} tells another command"
+        );
+    }
+}
+
+#[test]
+fn one_burst_is_a_profile() {
+    let profile = read(PHASE).unwrap();
+    assert_eq!((profile.seed, profile.lab.instances, profile.products.count), (1, 2, 12));
+    assert_eq!(profile.contract, Contract::order_strict());
+    assert_eq!(profile.client.longest_reply, 1 << 20);
+    assert_eq!(profile.audit.orders.key.as_deref(), Some("idempotency_key"));
+    assert_eq!(profile.audit.stock.unwrap().fence.as_deref(), Some("last_fence"));
+    let Burst::SameKey(burst) = &profile.phases[0].burst;
+    assert_eq!((burst.release, burst.quantity, burst.request), (Release::Frozen, 1, 0));
+    let request = &profile.requests[0];
+    let filling = Filling { user: "u-1", key: "k-1", product: 42, quantity: 3, uuid: "0-0" };
+    assert_eq!((request.method, request.path.render(&filling).as_str()), ("POST", "/orders"));
+    assert_eq!(
+        request.body.as_ref().unwrap().render_text(&filling),
+        r#"{"userId":"u-1","productId":42,"quantity":3,"traceId":"0-0"}"#
+    );
+}
+
+#[test]
+fn every_key_reaches_its_place() {
+    let profile = read(EVERYTHING).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+    assert_eq!(profile.title.as_deref(), Some("All \"keys\" ${NOT_A_VARIABLE}"));
+    assert_eq!(profile.head, ["Uses every key.", "", "  Indented, with a `\"` in it."]);
+    assert_eq!(profile.lab.lock_poll, Duration::from_micros(1500));
+    let contract = &profile.contract;
+    assert_eq!(contract.one_order_per, [BusinessColumn::User, BusinessColumn::Product]);
+    assert_eq!((contract.hint, contract.replay.body), (Hint::RetryAfter, ReplayBody::OrderId));
+    assert_eq!(contract.replay_marker.as_deref(), Some("idempotent-replayed"));
+    assert_eq!(contract.in_progress.code.as_ref().unwrap().pointer, "/error/code");
+    assert_eq!(contract.missing_key.code, None, "a clause replaces the preset's as a whole");
+    let names: Vec<_> = profile.requests.iter().map(|request| request.name.as_str()).collect();
+    assert_eq!(names, ["pay", "drop"], "in the order of the file");
+    let Burst::SameKey(burst) = &profile.phases[0].burst;
+    assert_eq!((burst.request, burst.release), (1, Release::Loop));
+    assert_eq!(profile.audit.orders.sold, ["CREATED", "${"]);
+    assert_eq!(profile.audit.stock, None, "an `[audit]` without `stock` doesn't judge it");
+}
+
+#[test]
+fn what_is_written_back_has_names_in_place_of_secrets() {
+    let profile = read(EVERYTHING).unwrap();
+    let written = profile.to_toml();
+    assert!(!written.contains("s3cret"), "{written}");
+    assert!(!format!("{profile:?}").contains("s3cret"));
+    insta::assert_snapshot!(written);
+    assert_eq!(read(&written).unwrap_or_else(|m| panic!("{}", m.render(false))), profile);
+}
+
+#[test]
+fn a_reproduction_keeps_the_phase_and_what_it_needs() {
+    let profile = read(EVERYTHING).unwrap();
+    let text = reproduction(&profile, 1, 1, "Shows I02 again, found with seed 42.\nOne intent.");
+    let small = read(&text).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+    assert_eq!(small.head[..3], ["Shows I02 again, found with seed 42.", "One intent.", ""]);
+    assert_eq!(small.head[3..], profile.head[..]);
+    assert_eq!((&small.lab, &small.contract), (&profile.lab, &profile.contract));
+    assert_eq!((small.phases.len(), small.phases[0].name.as_str()), (1, "second"));
+    let Burst::SameKey(burst) = &small.phases[0].burst;
+    assert_eq!((burst.users, burst.threads), (1, 500));
+    assert_eq!(small.requests, profile.requests[..1]);
+    assert_eq!((small.published, small.budget), (None, Default::default()));
+}
+
+#[test]
+fn the_head_is_what_stands_before_anything_else() {
+    let head = |text: &str| read(&format!("{text}{PHASE}")).unwrap().head;
+    assert_eq!(head(""), Vec::<String>::new());
+    assert_eq!(head("#:schema x\n\n# a\n#b\r\n\n# c\n"), ["a", "b"]);
+    assert_eq!(head("seed = 1\n# a\n"), Vec::<String>::new());
+    assert_eq!(env("UNKNOWN"), None);
+}
