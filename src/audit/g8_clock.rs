@@ -1,9 +1,9 @@
 //! G8: the wall clock didn't step.
 //!
-//! 250 ms: a time service that slews (at most 500 ppm) needs more than eight minutes to move that
-//! far, longer than a drill; ntpd steps only from 128 ms on and rarely by less than twice that; and
-//! rows that are off by less still fall into the right second of a story. No verdict on data rests on
-//! the wall clock, only the place of rows on the time line.
+//! 250 ms: a time service that slews (at most 500 ppm in the kernel) needs more than eight minutes to
+//! move that far, longer than a drill, so more is a step; and a smaller step still leaves rows in the
+//! right second of a story. No verdict on data rests on the wall clock, only the place of rows on the
+//! time line.
 
 use crate::codes::G8;
 

@@ -10,7 +10,7 @@ use crate::history::RunTime;
 
 use super::bench::Bench;
 use super::ruling::Ruling;
-use super::words::{plural, thousands};
+use super::words::{plural, share, thousands, verb};
 use super::{Evidence, Finding, Witness};
 
 pub(super) fn check(bench: &Bench<'_>) -> Ruling {
@@ -26,10 +26,11 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
             below.insert(product, (row.available, when, snapshot.taken));
         }
     }
+    let count = below.len() as u64;
     let detail = format!(
-        "{} of {} below zero",
-        thousands(below.len() as u64),
-        plural(bench.index.products.len() as u64, "product", "products")
+        "{} {} below zero",
+        share(count, bench.index.products.len() as u64, "product", "products"),
+        verb(count, "is", "are")
     );
     let findings = if below.is_empty() { Vec::new() } else { vec![finding(bench, &below)] };
     Ruling::of(&I01, detail, findings)

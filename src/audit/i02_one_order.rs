@@ -7,25 +7,25 @@
 use std::collections::BTreeMap;
 
 use crate::codes::{I02, Severity};
-use crate::history::{Attempt, AttemptId, OrderRow, Outcome};
+use crate::history::OrderRow;
 use crate::profile::BusinessColumn;
 
 use super::bench::Bench;
+use super::i02_reasons::{telling_attempts, therefore};
 use super::index::same_id;
 use super::rows::{Place, Rows};
 use super::ruling::Ruling;
-use super::schema::{Cover, cover};
 use super::subject::{self, Subject};
-use super::words::{list, plural, spelled, thousands, times};
+use super::words::{list, share, spelled, thousands, times, verb};
 use super::{Evidence, Finding, Witness};
 
 const DEFAULT: [BusinessColumn; 2] = [BusinessColumn::User, BusinessColumn::Key];
 
 /// One thing that has more valid orders than it may have.
-struct Excess<'a> {
+pub(super) struct Excess<'a> {
     /// Key groups that it may stem from.
-    groups: Vec<usize>,
-    orders: Vec<&'a OrderRow>,
+    pub groups: Vec<usize>,
+    pub orders: Vec<&'a OrderRow>,
 }
 
 pub(super) fn check(bench: &Bench<'_>) -> Ruling {
@@ -50,9 +50,9 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let (one, many) = subject::name(unique_by);
     let count = excesses.len() as u64;
     let detail = format!(
-        "{} of {} two orders or more",
-        thousands(count),
-        plural(of, &format!("{one} has"), &format!("{many} have"))
+        "{} {} two orders or more",
+        share(count, of, &one, &many),
+        verb(count, "has", "have")
     );
     let findings = clearest(bench, &excesses).map(|excess| finding(bench, &excesses, excess));
     Ruling::of(&I02, detail, findings.into_iter().collect())
@@ -186,88 +186,4 @@ fn row(bench: &Bench<'_>, excess: &Excess<'_>) -> Vec<String> {
         Bench::ids(&excess.orders),
         bench.created(&excess.orders),
     ]
-}
-
-/// For each of the first orders, the attempt that was first told of it; else those that may have
-/// placed it (rule R7). At most three.
-fn telling_attempts<'a>(bench: &Bench<'a>, excess: &Excess<'_>) -> Vec<&'a Attempt> {
-    let mut attempts: Vec<&Attempt> = Vec::new();
-    let groups = excess.groups.iter().map(|&group| &bench.index.keys[group]);
-    let all: Vec<&'a Attempt> = groups.flat_map(|group| group.attempts.iter().copied()).collect();
-    for order in excess.orders.iter().take(3) {
-        let told = all.iter().copied().filter(|attempt| {
-            let id = attempt.order.as_deref().map(same_id);
-            attempt.outcome == Outcome::Acknowledged && id == Some(same_id(&order.id))
-        });
-        attempts.extend(told.min_by_key(|attempt| (attempt.completed, attempt.id)));
-    }
-    let unknown = all.iter().copied().filter(|attempt| attempt.outcome == Outcome::Unknown);
-    attempts.extend(unknown.take(2_usize.saturating_sub(attempts.len())));
-    attempts.sort_by_key(|attempt| (attempt.first_byte, attempt.id));
-    attempts.dedup_by_key(|attempt| attempt.id);
-    attempts
-}
-
-fn therefore(bench: &Bench<'_>, excess: &Excess<'_>, attempts: &[&Attempt]) -> Vec<String> {
-    let told: Vec<AttemptId> = attempts
-        .iter()
-        .filter(|attempt| attempt.outcome == Outcome::Acknowledged)
-        .map(|attempt| attempt.id)
-        .collect();
-    let mut reasons = Vec::new();
-    if let [one, other, ..] = attempts
-        && told.contains(&one.id)
-        && told.contains(&other.id)
-        && let (Some(answered), Some(sent)) = (one.completed, other.first_byte)
-    {
-        let (first, second) = (bench.index.name(one), bench.index.name(other));
-        reasons.push(if sent <= answered {
-            format!(
-                "{first} and {second} were in flight together, because {second} left at {sent} and \
-                 {first} was answered at {answered}"
-            )
-        } else {
-            format!(
-                "this is no race: {second} left at {sent}, after {first} had been answered with its \
-                 order at {answered}"
-            )
-        });
-    }
-    let untold = excess
-        .orders
-        .iter()
-        .filter(|row| !bench.index.acknowledged.contains_key(&same_id(&row.id)))
-        .collect::<Vec<_>>();
-    if let Some(row) = untold.first() {
-        reasons.push(format!(
-            "nobody was told of order {}, because no reply names it; an attempt without a definite \
-             answer may have placed it",
-            row.id
-        ));
-    }
-    reasons.extend(of_the_schema(bench, excess));
-    reasons
-}
-
-/// Why the database didn't refuse it.
-fn of_the_schema(bench: &Bench<'_>, excess: &Excess<'_>) -> Option<String> {
-    let columns = subject::columns(bench)?;
-    let snapshot = bench.rows.as_ref()?.snapshot;
-    let names = columns.join(", ");
-    match cover(snapshot, bench.orders_table(), &columns) {
-        Cover::None => Some(format!(
-            "the database refused none of them, because no unique index covers ({names})"
-        )),
-        Cover::Partial(index) => Some(format!(
-            "the database refused none of them, because its unique index {} has a WHERE clause, which \
-             rows escape",
-            index.name
-        )),
-        Cover::Whole(index) => excess.orders.iter().any(|row| row.key.is_none()).then(|| {
-            format!(
-                "the database refused none of them, because its unique index {} lets NULL keys through",
-                index.name
-            )
-        }),
-    }
 }

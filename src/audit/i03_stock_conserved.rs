@@ -10,7 +10,7 @@ use crate::history::OrderRow;
 use super::bench::Bench;
 use super::rows::{Place, Rows};
 use super::ruling::Ruling;
-use super::words::{list, plural, thousands};
+use super::words::{list, plural, share, thousands, verb};
 use super::{Evidence, Finding, Witness};
 
 /// The sums of one product.
@@ -46,12 +46,18 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         return Ruling::not_judged(&I03, "no rows were read after the load");
     };
     let sums = sums(bench, rows);
-    let all = plural(sums.len() as u64, "product disagrees", "products disagree");
+    let of = sums.len() as u64;
     let (unsure, wrong): (Vec<_>, Vec<_>) = sums
         .into_iter()
         .filter(|sums| sums.excess() != 0)
         .partition(|sums| sums.unsure.is_some() || !bench.at_rest);
-    let detail = format!("{} of {all} with their orders", thousands(wrong.len() as u64));
+    let count = wrong.len() as u64;
+    let detail = format!(
+        "{} {} with {} orders",
+        share(count, of, "product", "products"),
+        verb(count, "disagrees", "disagree"),
+        verb(count, "its", "their")
+    );
     let findings = if wrong.is_empty() { Vec::new() } else { vec![finding(bench, &wrong)] };
     let mut ruling = Ruling::of(&I03, detail, findings);
     if let Some(first) = unsure.first() {
@@ -172,17 +178,14 @@ fn therefore(sums: &Sums<'_>) -> String {
         if ids.len() == 1 { "holds" } else { "hold" },
         plural(sums.sold, "unit", "units"),
     );
+    let units = |count| plural(count, "unit", "units");
+    let product = sums.product;
     if sums.excess() > 0 {
-        format!(
-            "{} of product {} sold without leaving the stock, {because}",
-            plural(sums.excess(), "unit was", "units were"),
-            sums.product
-        )
+        let (count, many) = (units(sums.excess()), sums.excess() != 1);
+        let were = if many { "were" } else { "was" };
+        format!("{count} of product {product} {were} sold without leaving the stock, {because}")
     } else {
-        format!(
-            "{} the stock of product {} without an order, {because}",
-            plural(-sums.excess(), "unit left", "units left"),
-            sums.product
-        )
+        let count = units(-sums.excess());
+        format!("{count} of product {product} left the stock without an order, {because}")
     }
 }

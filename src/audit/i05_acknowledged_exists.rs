@@ -15,7 +15,7 @@ use super::index::{Variant, same_id};
 use super::rows::Rows;
 use super::ruling::Ruling;
 use super::subject::Subject;
-use super::words::{list, plural, thousands};
+use super::words::{list, plural, share, thousands, verb};
 use super::{Evidence, Finding, Witness};
 
 /// An acknowledged order that isn't as promised.
@@ -43,10 +43,11 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         broken.0.retain(|one| one.row.is_some());
     }
     let broken = broken.0;
+    let count = broken.len() as u64;
     let detail = format!(
-        "{} of {} missing or changed",
-        thousands(broken.len() as u64),
-        plural(of, "acknowledged order is", "acknowledged orders are")
+        "{} {} missing or changed",
+        share(count, of, "acknowledged order", "acknowledged orders"),
+        verb(count, "is", "are")
     );
     let findings = if broken.is_empty() { Vec::new() } else { vec![finding(bench, &broken)] };
     let ruling = Ruling::of(&I05, detail, findings);

@@ -21,6 +21,7 @@ mod g8_clock;
 mod g9_complete;
 mod i01_stock_not_negative;
 mod i02_one_order;
+mod i02_reasons;
 mod i02_refused_inserts;
 mod i03_stock_conserved;
 mod i05_acknowledged_exists;

@@ -27,6 +27,16 @@ pub fn plural(number: impl Into<i128>, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })
 }
 
+/// `1 of 3 keys`: the noun goes with the whole.
+pub(super) fn share(count: u64, of: u64, one: &str, many: &str) -> String {
+    format!("{} of {}", thousands(count), plural(of, one, many))
+}
+
+/// The verb goes with the count: `1 of 3 keys has`, `2 of 3 keys have`.
+pub(super) const fn verb(count: u64, one: &'static str, many: &'static str) -> &'static str {
+    if count == 1 { one } else { many }
+}
+
 /// `two`, up to `twelve`; digits from there.
 pub fn spelled(number: u64) -> String {
     const WORDS: [&str; 13] = [
@@ -89,6 +99,10 @@ mod tests {
         assert_eq!(plural(0, "key", "keys"), "0 keys");
         assert_eq!(plural(1, "key", "keys"), "1 key");
         assert_eq!(plural(-1, "unit", "units"), "-1 units");
+        assert_eq!(
+            format!("{} {}", share(1, 3, "key", "keys"), verb(1, "has", "have")),
+            "1 of 3 keys has"
+        );
         assert_eq!(spelled(2), "two");
         assert_eq!(spelled(1_300), "1,300");
         assert_eq!([times(1), times(2), times(22)], ["", ", twice", ", 22 times"]);

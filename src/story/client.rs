@@ -8,7 +8,9 @@ use std::collections::BTreeSet;
 use crate::audit::{Case, Scene, Witness, answer_and_time};
 use crate::history::{Attempt, RunTime};
 
-pub(super) fn scenes(case: &Case<'_>, witness: &Witness) -> Vec<Scene> {
+use super::Need;
+
+pub(super) fn scenes(case: &Case<'_>, witness: &Witness) -> Vec<(Need, Scene)> {
     let attempts: Vec<&Attempt> =
         witness.attempts.iter().filter_map(|&id| find(case, |attempt| attempt.id == id)).collect();
     let key = |attempt: &Attempt| {
@@ -27,27 +29,29 @@ pub(super) fn scenes(case: &Case<'_>, witness: &Witness) -> Vec<Scene> {
     scenes
 }
 
-fn lines(case: &Case<'_>, attempt: &Attempt, name: &str) -> Vec<Scene> {
+fn lines(case: &Case<'_>, attempt: &Attempt, name: &str) -> Vec<(Need, Scene)> {
     let instances = &case.history.instances;
     let instance = instances.iter().find(|instance| instance.id == attempt.instance);
     let to = instance.map_or_else(String::new, |instance| format!(" to {}", instance.name));
     let mut scenes = Vec::new();
     if let Some(at) = attempt.first_byte {
-        scenes.push(scene(Some(at), format!("{name} sent{to}")));
+        scenes.push(scene(Need::Telling, Some(at), format!("{name} sent{to}")));
     }
     // In a frozen release the target could begin long after the first byte had left.
     let released = attempt.released.filter(|&at| {
         attempt.last_byte.is_some_and(|last| at > last) && Some(at) <= attempt.completed
     });
     if let Some(at) = released {
-        scenes.push(scene(Some(at), format!("{name} released: the target runs again")));
+        let what = format!("{name} released: the target runs again");
+        scenes.push(scene(Need::Background, Some(at), what));
     }
-    scenes.push(scene(attempt.completed, format!("{name}: {}", answer_and_time(attempt))));
+    let what = format!("{name}: {}", answer_and_time(attempt));
+    scenes.push(scene(Need::Key, attempt.completed, what));
     scenes
 }
 
-fn scene(at: Option<RunTime>, what: String) -> Scene {
-    Scene { at, seen_by: "client".to_owned(), what }
+fn scene(need: Need, at: Option<RunTime>, what: String) -> (Need, Scene) {
+    (need, Scene { at, seen_by: "client".to_owned(), what })
 }
 
 fn find<'a>(case: &Case<'a>, is_it: impl Fn(&Attempt) -> bool) -> Option<&'a Attempt> {

@@ -14,6 +14,16 @@ use crate::codes;
 /// The longest story, in lines.
 const MOST_SCENES: usize = 10;
 
+/// How much a line is needed. When a story is too long, its least needed lines go first, and of
+/// equally needed ones the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Need {
+    /// The moment that the story is about.
+    Key,
+    Telling,
+    Background,
+}
+
 /// Tells how the witness of a finding came about: sorted by time, untimed lines after the timed ones.
 pub fn tell(case: &Case<'_>, finding: &Finding) -> Vec<Scene> {
     let mut scenes = client::scenes(case, &finding.witness);
@@ -27,9 +37,10 @@ pub fn tell(case: &Case<'_>, finding: &Finding) -> Vec<Scene> {
     if finding.code == &codes::I27 {
         scenes.extend(target::exits(case));
     }
-    // A stable sort: of two lines at one moment, the client's stands first.
-    scenes.sort_by_key(|scene| (scene.at.is_none(), scene.at));
+    scenes.sort_by_key(|(need, scene)| (*need, scene.at.is_none(), scene.at));
     scenes.truncate(MOST_SCENES - 1);
+    let mut scenes: Vec<Scene> = scenes.into_iter().map(|(_, scene)| scene).collect();
+    scenes.sort_by_key(|scene| (scene.at.is_none(), scene.at));
     if !scenes.is_empty() {
         scenes.push(Scene {
             at: None,

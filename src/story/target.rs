@@ -2,8 +2,10 @@
 
 use crate::audit::{Case, Scene};
 
+use super::Need;
+
 /// The first exit that wasn't ours, with its last line.
-pub(super) fn exits(case: &Case<'_>) -> Vec<Scene> {
+pub(super) fn exits(case: &Case<'_>) -> Vec<(Need, Scene)> {
     let foreign = case.history.exits.iter().filter(|exit| !exit.ours);
     let Some(exit) = foreign.min_by_key(|exit| (exit.at, exit.instance)) else { return Vec::new() };
     let instances = &case.history.instances;
@@ -13,5 +15,5 @@ pub(super) fn exits(case: &Case<'_>) -> Vec<Scene> {
     if let Some(line) = exit.last_words.lines().rfind(|line| !line.trim().is_empty()) {
         what.push_str(&format!("; its last line: {}", line.trim()));
     }
-    vec![Scene { at: Some(exit.at), seen_by: "target".to_owned(), what }]
+    vec![(Need::Key, Scene { at: Some(exit.at), seen_by: "target".to_owned(), what })]
 }
