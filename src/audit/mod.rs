@@ -1,7 +1,119 @@
-//! Rows and history become findings. Pure functions.
+//! Rows and history become findings. Pure functions: no clock, no I/O, one case in, one judgement
+//! out, the same each time.
+//!
+//! [`CHECKS`] is the table of contents: one invariant, rule or gate, one file. Each check gets the
+//! [`Bench`] (the case, arranged once) and hands back a [`Ruling`]. A check claims only what its
+//! evidence carries: an attempt with an unknown outcome is neither a success nor a failure, and what
+//! is missing on a database that wasn't at rest becomes a doubt, not a finding.
 
+mod accounting;
+mod answer;
+mod bench;
+mod columns;
 mod finding;
+mod g10_books;
+mod g11_decided;
+mod g1_overlap;
+mod g3_acknowledged;
+mod g4_drained;
+mod g7_baseline;
+mod g8_clock;
+mod g9_complete;
+mod i01_stock_not_negative;
+mod i02_one_order;
+mod i02_reasons;
+mod i02_refused_inserts;
+mod i03_stock_conserved;
+mod i05_acknowledged_exists;
+mod i06_replies_agree;
+mod i07_one_meaning;
+mod i13_no_orphan;
+mod i27_stays_up;
+mod index;
+mod json;
+mod lanes;
+mod overlap;
+mod r2_one_fingerprint;
+mod r3_replay;
+mod r4_mismatch;
+mod r5_pending;
+mod r6_marker;
+mod rows;
+mod ruling;
+mod schema;
+mod subject;
+mod words;
 
+pub use answer::{answer, answer_and_time};
+pub use bench::created;
 pub use finding::{
     Accounting, Evidence, Finding, Gate, GateState, Judgement, Overlap, Scene, Verdict, Witness,
 };
+pub use index::same_id;
+pub use words::{plural, span, spelled, thousands, times};
+
+use crate::history::{History, Snapshot};
+use crate::profile::Profile;
+
+use bench::Bench;
+use ruling::Ruling;
+
+/// What is judged.
+#[derive(Clone, Copy, Debug)]
+pub struct Case<'a> {
+    pub profile: &'a Profile,
+    pub history: &'a History,
+    /// The rows before the load.
+    pub baseline: &'a Snapshot,
+    /// A0: after the drain, before the resolver asked again.
+    pub before_repair: Option<&'a Snapshot>,
+    /// A1: at the end. Without it nothing passes.
+    pub after: Option<&'a Snapshot>,
+}
+
+/// Every check, in the order of the gate table.
+const CHECKS: [fn(&Bench<'_>) -> Ruling; 20] = [
+    i01_stock_not_negative::check,
+    i02_one_order::check,
+    i02_refused_inserts::check,
+    i03_stock_conserved::check,
+    i05_acknowledged_exists::check,
+    i06_replies_agree::check,
+    i07_one_meaning::check,
+    i13_no_orphan::check,
+    i27_stays_up::check,
+    r3_replay::check,
+    r5_pending::check,
+    r6_marker::check,
+    g1_overlap::check,
+    g3_acknowledged::check,
+    g4_drained::check,
+    g7_baseline::check,
+    g8_clock::check,
+    g9_complete::check,
+    g10_books::check,
+    g11_decided::check,
+];
+
+/// Judges a run. Violated beats inconclusive beats passed.
+pub fn judge(case: &Case<'_>) -> Judgement {
+    let bench = Bench::new(case);
+    let mut gates = Vec::new();
+    let mut findings = Vec::new();
+    let mut doubts = case.history.doubts.clone();
+    for check in CHECKS {
+        let ruling = check(&bench);
+        gates.extend(ruling.gate);
+        findings.extend(ruling.findings);
+        doubts.extend(ruling.doubts);
+    }
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    let verdict = if findings.iter().any(|finding| finding.severity.fails_the_gate()) {
+        Verdict::Violated
+    } else if doubts.is_empty() {
+        Verdict::Passed
+    } else {
+        Verdict::Inconclusive
+    };
+    Judgement { verdict, gates, findings, doubts, accounting: bench.accounting }
+}

@@ -1,6 +1,135 @@
 //! Gates (G..): a miss makes a run inconclusive, never passed.
+//!
+//! G1 to G8 are the vacuity gates: did the drill do what it set out to do? G9 to G11 ask whether the
+//! record of it is whole. None has a severity, because a miss says nothing about the target.
 
 use super::Code;
 
+pub static G1: Code = Code {
+    id: "G1",
+    slug: "overlap",
+    title: "duplicates overlapped",
+    severity: None,
+    what: "Too few keys had two attempts under way before the first definite answer. The duplicates \
+           came one after the other, so nothing was contended for.",
+    checked: "Per key of a concurrent burst: attempts released and not yet answered, before the first \
+              definite answer. Offered overlap, as the client sees it: an upper bound.",
+    causes: &[
+        "the target answers faster than the burst leaves",
+        "a balancer or a connection limit in front puts the requests in line",
+        "the machine was busy, and the burst was spread out",
+    ],
+    cure: "Use `release = \"frozen\"` where the target may be paused; raise `threads`; run the client on \
+           a quieter machine. Lower `overlap-share` only if fewer contended keys are enough for you.",
+};
+
+pub static G3: Code = Code {
+    id: "G3",
+    slug: "something-was-acknowledged",
+    title: "orders were acknowledged",
+    severity: None,
+    what: "A phase ended without a single acknowledged order. A target that refuses everything makes \
+           no duplicates, and proves nothing.",
+    checked: "At least one acknowledged attempt in every phase.",
+    causes: &[
+        "wrong URL, path, credentials or body",
+        "the products of the run don't exist or are sold out",
+        "answers that the contract reads as unknown: a status or an order id pointer is wrong",
+    ],
+    cure: "Send one request by hand and compare its answer with `[request]` and `[contract]`; \
+           `dupeproof doctor PROFILE` does it for you.",
+};
+
+pub static G4: Code = Code {
+    id: "G4",
+    slug: "drained",
+    title: "the database was at rest",
+    severity: None,
+    what: "The target was still at work when the rows were read, or they weren't read at all after \
+           the load. What is missing may only be late.",
+    checked: "The last drain came to its end after the last attempt, and the final audit was read \
+              after it.",
+    causes: &[
+        "requests that hang on a lock longer than the drain limit",
+        "other traffic on the same tables",
+        "the database went away",
+    ],
+    cure: "See what the drain waited for; raise `limits.drain`, or end the transactions that are left \
+           and audit the run again.",
+};
+
+pub static G7: Code = Code {
+    id: "G7",
+    slug: "baseline",
+    title: "baseline and schema are known",
+    severity: None,
+    what: "The state before the load isn't known well enough to tell what the load has changed.",
+    checked: "A baseline from before the first request, with the stock of every product of the run \
+              and without any order of its users and keys; columns that hold what was sent.",
+    causes: &[
+        "the products weren't created before the baseline was read",
+        "`[audit]` names a wrong column",
+        "users or keys of this run were used before",
+    ],
+    cure: "Check table and column names in `[audit]`, and that setup has finished before the load \
+           starts.",
+};
+
+pub static G8: Code = Code {
+    id: "G8",
+    slug: "steady-clock",
+    title: "the clock was steady",
+    severity: None,
+    what: "The wall clock was set while the run went on, so times in the database can't be laid \
+           beside the client's.",
+    checked: "Wall clock against monotonic clock, from start to end: at most 250 ms apart.",
+    causes: &["a time service that steps the clock", "a suspended or migrated machine"],
+    cure: "Run again; let the time service slew instead of step.",
+};
+
+pub static G9: Code = Code {
+    id: "G9",
+    slug: "run-is-whole",
+    title: "the run is complete",
+    severity: None,
+    what: "The run was interrupted, or its journal ends before its end.",
+    checked: "The journal is sealed, and nobody pressed Ctrl-C.",
+    causes: &["Ctrl-C", "dupeproof was killed", "the disk was full"],
+    cure: "Run again and let it finish.",
+};
+
+pub static G10: Code = Code {
+    id: "G10",
+    slug: "books-balance",
+    title: "every attempt is accounted for",
+    severity: None,
+    what: "The attempts that were planned, sent, answered and received don't add up. Somebody between \
+           client and target adds or loses requests, or a record is missing.",
+    checked: "Planned against recorded attempts per phase; outcome against what was sent; requests \
+              that the instances say they received against requests sent.",
+    causes: &[
+        "a proxy or a balancer that sends requests again by itself",
+        "other traffic at the same instances",
+        "a journal that lost lines",
+    ],
+    cure: "Take retrying proxies out of the path, or switch their retries off, and run again.",
+};
+
+pub static G11: Code = Code {
+    id: "G11",
+    slug: "intents-decided",
+    title: "every intent was decided",
+    severity: None,
+    what: "Some intents never got a definite answer, although the resolver kept on asking. Whether \
+           they will still take effect is open.",
+    checked: "Intents of which a byte was sent, but no attempt was acknowledged, refused or parked.",
+    causes: &[
+        "a record that stays in progress for longer than the recovery limit",
+        "the target is down or times out",
+    ],
+    cure: "Look at the target's log for the listed keys; raise `contract.recovery-limit` if the target \
+           may take longer.",
+};
+
 /// All of them.
-pub static GATES: [&Code; 0] = [];
+pub static GATES: [&Code; 8] = [&G1, &G3, &G4, &G7, &G8, &G9, &G10, &G11];

@@ -1,0 +1,149 @@
+//! Which columns of the orders table can be believed to hold what was sent.
+//!
+//! A column that never once agrees with what was sent is a slip in the profile (a surrogate id, a
+//! hashed key), not a thousand broken orders. It is left out of the comparison, and the run is
+//! inconclusive. Three disagreements and no agreement is the measure; a quantity is never doubted,
+//! because a service that always stores 1 is a plausible defect.
+
+use std::collections::HashSet;
+
+use crate::codes;
+use crate::history::{Doubt, OrderRow, Snapshot};
+
+use super::Case;
+use super::index::{Index, same_id};
+use super::rows::given;
+use super::words::plural;
+
+/// Disagreements from which on a column without any agreement is no longer believed.
+const ENOUGH: u64 = 3;
+
+/// The profile's columns, without those that are mapped wrongly.
+#[derive(Debug, Default)]
+pub(super) struct Columns<'a> {
+    pub user: Option<&'a str>,
+    pub key: Option<&'a str>,
+    pub product: Option<&'a str>,
+    pub quantity: Option<&'a str>,
+    /// Whether acknowledged order ids are the ids of the table.
+    pub ids: bool,
+    pub doubts: Vec<Doubt>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Tally {
+    agree: u64,
+    differ: u64,
+}
+
+impl Tally {
+    fn add(&mut self, agrees: bool) {
+        *(if agrees { &mut self.agree } else { &mut self.differ }) += 1;
+    }
+
+    const fn is_believed(self) -> bool {
+        self.agree > 0 || self.differ < ENOUGH
+    }
+}
+
+impl<'a> Columns<'a> {
+    pub fn new(case: &Case<'a>, index: &Index<'a>, snapshot: Option<&'a Snapshot>) -> Self {
+        let table = &case.profile.audit.orders;
+        let mut columns = Self {
+            user: table.user.as_deref(),
+            key: table.key.as_deref(),
+            product: table.product.as_deref(),
+            quantity: table.quantity.as_deref(),
+            ids: true,
+            doubts: Vec::new(),
+        };
+        if let Some(snapshot) = snapshot {
+            columns.distrust(index, snapshot);
+        }
+        columns
+    }
+
+    fn distrust(&mut self, index: &Index<'a>, snapshot: &'a Snapshot) {
+        let [mut user, mut key, mut product] = [Tally::default(); 3];
+        for row in &snapshot.orders {
+            tally(row, index, &mut user, &mut key, &mut product);
+        }
+        for (column, tally, sent) in [
+            (&mut self.user, user, "user"),
+            (&mut self.key, key, "key"),
+            (&mut self.product, product, "product"),
+        ] {
+            if let Some(name) = column.filter(|_| !tally.is_believed()) {
+                *column = None;
+                self.doubts.push(mismapped(name, sent, tally.differ));
+            }
+        }
+        let ids = tally_ids(index, snapshot);
+        if !ids.is_believed() {
+            self.ids = false;
+            self.doubts.push(Doubt {
+                code: codes::G7.id.to_owned(),
+                what: format!(
+                    "none of {} is an id of the orders table, although their orders are there",
+                    plural(ids.differ, "acknowledged order id", "acknowledged order ids")
+                ),
+                cure:
+                    "point `order-id` of the request and `id` of `[audit] orders` at the same thing"
+                        .to_owned(),
+            });
+        }
+    }
+}
+
+/// Does the row agree with what its other columns lead to?
+fn tally(
+    row: &OrderRow,
+    index: &Index<'_>,
+    user: &mut Tally,
+    key: &mut Tally,
+    product: &mut Tally,
+) {
+    let (its_user, its_key) = (given(&row.user), given(&row.key));
+    let of_user = its_user.is_some_and(|name| index.users.contains_key(name));
+    let of_key = its_key.is_some_and(|name| index.key_strings.contains_key(name));
+    if let (Some(its_user), Some(its_key)) = (its_user, its_key) {
+        let of_both = index.by_name.contains_key(&(its_user, its_key));
+        if of_user {
+            key.add(of_both);
+        }
+        if of_key {
+            user.add(of_both);
+        }
+    }
+    if let (true, Some(name)) = (of_user || of_key, given(&row.product)) {
+        product.add(name.parse().is_ok_and(|id: i64| index.products.contains(&id)));
+    }
+}
+
+/// Of the acknowledged ids whose key has rows: how many are ids of the table?
+fn tally_ids(index: &Index<'_>, snapshot: &Snapshot) -> Tally {
+    let ids: HashSet<_> = snapshot.orders.iter().map(|row| same_id(&row.id)).collect();
+    let users: HashSet<&str> = snapshot.orders.iter().filter_map(|row| given(&row.user)).collect();
+    let keys: HashSet<&str> = snapshot.orders.iter().filter_map(|row| given(&row.key)).collect();
+    let mut tally = Tally::default();
+    for (id, &group) in &index.acknowledged {
+        let group = &index.keys[group];
+        if ids.contains(id) {
+            tally.add(true);
+        } else if users.contains(group.user) || keys.contains(group.key) {
+            tally.add(false);
+        }
+    }
+    tally
+}
+
+fn mismapped(column: &str, sent: &str, rows: u64) -> Doubt {
+    Doubt {
+        code: codes::G7.id.to_owned(),
+        what: format!(
+            "column `{column}` holds the {sent} that was sent in none of {}, so it isn't compared",
+            plural(rows, "row", "rows")
+        ),
+        cure: format!("name the column that holds the {sent} in `[audit] orders`, or leave it out"),
+    }
+}

@@ -1,0 +1,71 @@
+//! G1: a concurrent burst must have offered its duplicates together.
+//!
+//! Where the profile says nothing (a run judged without it), half of the keys is the measure: below
+//! that, a clean result mostly says that nothing was contended for.
+
+use crate::codes::G1;
+use crate::history::PhaseId;
+use crate::profile::Burst;
+
+use super::Overlap;
+use super::bench::Bench;
+use super::ruling::Ruling;
+use super::subject;
+use super::words::{list, plural, thousands};
+
+const DEFAULT_SHARE: f64 = 0.5;
+
+pub(super) fn check(bench: &Bench<'_>) -> Ruling {
+    let overlap = &bench.accounting.overlap;
+    if overlap.is_empty() {
+        return Ruling::not_judged(&G1, "no burst whose attempts leave together");
+    }
+    let (_, many) = subject::name(bench.contract().unique_by());
+    let missed: Vec<String> = overlap
+        .iter()
+        .filter(|one| !suffices(one, share(bench, one.phase)))
+        .map(|one| miss(bench, one, &many))
+        .collect();
+    if missed.is_empty() {
+        let sum = |of: fn(&Overlap) -> u64| overlap.iter().map(of).sum::<u64>();
+        return Ruling::held(
+            &G1,
+            format!(
+                "{} of {} {many} had two attempts or more in flight",
+                thousands(sum(|one| one.overlapped)),
+                thousands(sum(|one| one.keys))
+            ),
+        );
+    }
+    Ruling::missed(
+        &G1,
+        list(&missed, 3),
+        "use `release = \"frozen\"`, more `threads`, or a quieter machine; a clean result without \
+         overlap proves nothing",
+    )
+}
+
+fn suffices(one: &Overlap, share: f64) -> bool {
+    one.keys > 0 && one.overlapped as f64 >= share * one.keys as f64
+}
+
+fn share(bench: &Bench<'_>, phase: PhaseId) -> f64 {
+    bench.case.profile.phases.get(usize::from(phase.0)).map_or(DEFAULT_SHARE, |phase| {
+        let Burst::SameKey(burst) = &phase.burst;
+        burst.overlap_share
+    })
+}
+
+fn miss(bench: &Bench<'_>, one: &Overlap, many: &str) -> String {
+    let phases = &bench.case.history.phases;
+    let name = phases.iter().find(|phase| phase.id == one.phase).map_or("", |phase| &phase.name);
+    format!(
+        "phase `{name}`: only {} of {} {many} had two attempts in flight before the first answer \
+         (median {}, worst {}; {} planned)",
+        thousands(one.overlapped),
+        thousands(one.keys),
+        thousands(one.in_flight_median),
+        thousands(one.in_flight_worst),
+        plural(one.planned, "attempt", "attempts each")
+    )
+}

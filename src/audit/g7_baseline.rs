@@ -1,0 +1,78 @@
+//! G7: the state before the load is known, and the schema was looked at.
+//!
+//! The detail lists what the schema itself forbids, because it decides how a clean result reads:
+//! held by the service, or held by the last unique index.
+
+use crate::codes::G7;
+use crate::history::{Constraint, ConstraintKind, RunTime};
+
+use super::bench::Bench;
+use super::rows::given;
+use super::ruling::Ruling;
+use super::schema::bare;
+use super::words::{list, plural};
+
+const CURE: &str = "finish the setup before the baseline is read, and check the names in `[audit]`";
+
+pub(super) fn check(bench: &Bench<'_>) -> Ruling {
+    let troubles = troubles(bench);
+    let mut ruling = if troubles.is_empty() {
+        Ruling::held(&G7, forbids(&bench.case.baseline.constraints))
+    } else {
+        Ruling::missed(&G7, list(&troubles, 3), CURE)
+    };
+    ruling.doubts.extend(bench.columns.doubts.iter().cloned());
+    ruling
+}
+
+fn troubles(bench: &Bench<'_>) -> Vec<String> {
+    let baseline = bench.case.baseline;
+    let mut troubles = Vec::new();
+    let attempts = &bench.case.history.attempts;
+    let first = attempts.iter().filter_map(|attempt| attempt.first_byte).min();
+    if baseline.taken > first.unwrap_or(RunTime(u64::MAX)) {
+        troubles.push("the baseline was read after the first request had left".to_owned());
+    }
+    if bench.case.profile.audit.stock.is_some() {
+        let products = &bench.index.products;
+        let unknown =
+            products.iter().filter(|id| !baseline.stock.contains_key(&id.to_string())).count();
+        if unknown > 0 {
+            troubles.push(format!(
+                "{} of {} had no stock at the baseline",
+                unknown,
+                plural(products.len() as u64, "product", "products")
+            ));
+        }
+    }
+    let used = baseline.orders.iter().filter(|row| {
+        let user = given(&row.user).is_some_and(|user| bench.index.users.contains_key(user));
+        let key = given(&row.key).is_some_and(|key| bench.index.key_strings.contains_key(key));
+        user || key
+    });
+    match used.count() as u64 {
+        0 => {}
+        count => troubles.push(format!(
+            "{} of the run's users or keys stood there before the load",
+            plural(count, "order", "orders")
+        )),
+    }
+    troubles
+}
+
+fn forbids(constraints: &[Constraint]) -> String {
+    let of = |kind| constraints.iter().filter(move |constraint| constraint.kind == kind);
+    let unique: Vec<String> = of(ConstraintKind::Unique)
+        .map(|constraint| {
+            let partial = if constraint.partial { ", partial" } else { "" };
+            format!("{} ({}{partial})", bare(&constraint.table), constraint.columns.join(", "))
+        })
+        .collect();
+    let checks: Vec<&str> =
+        of(ConstraintKind::Check).map(|constraint| constraint.name.as_str()).collect();
+    let named = |kind: &str, names: String| match names.as_str() {
+        "" => format!("{kind}: none"),
+        _ => format!("{kind}: {names}"),
+    };
+    format!("{}; {}", named("unique", list(&unique, 4)), named("checks", list(&checks, 4)))
+}

@@ -1,0 +1,101 @@
+//! R3: once a request was acknowledged, it stays acknowledged.
+//!
+//! Every attempt with the same request whose first byte left after the acknowledgement had arrived is
+//! acknowledged too, or its outcome is unknown, or it was shed in front of the idempotency layer.
+//! Another order id is I06. Attempts near the end of an instance are exempt (S05).
+
+use crate::codes::{R3, Severity};
+use crate::history::{Attempt, Outcome};
+
+use super::bench::Bench;
+use super::index::KeyGroup;
+use super::ruling::Ruling;
+use super::words::{plural, thousands, times};
+use super::{Evidence, Finding, Witness, answer};
+
+/// An attempt that wasn't replayed, with the acknowledgement that it came after.
+struct Break<'a> {
+    user: &'a str,
+    key: &'a str,
+    told: &'a Attempt,
+    again: &'a Attempt,
+}
+
+pub(super) fn check(bench: &Bench<'_>) -> Ruling {
+    let mut of = 0;
+    let mut breaks = Vec::new();
+    for (_, key) in bench.index.keyed() {
+        for variant in &key.variants {
+            let Some(told) = variant.first_acknowledged() else { continue };
+            let begin = variant.attempts.partition_point(|at| at.first_byte <= told.completed);
+            for &again in variant.attempts[begin..].iter().filter(|at| at.outcome.was_sent()) {
+                of += 1;
+                if is_broken(bench, again) {
+                    breaks.push(one(key, told, again));
+                }
+            }
+        }
+    }
+    let detail = format!(
+        "{} of {} refused or put off",
+        thousands(breaks.len() as u64),
+        plural(of, "attempt after an acknowledgement", "attempts after an acknowledgement")
+    );
+    let findings = finding(bench, &breaks).into_iter().collect();
+    Ruling::of(&R3, detail, findings)
+}
+
+fn one<'a>(key: &KeyGroup<'a>, told: &'a Attempt, again: &'a Attempt) -> Break<'a> {
+    Break { user: key.user, key: key.key, told, again }
+}
+
+fn is_broken(bench: &Bench<'_>, again: &Attempt) -> bool {
+    let put_off = match again.outcome {
+        Outcome::Pending | Outcome::Parked => true,
+        Outcome::Refused => !bench.is_shed(again),
+        Outcome::Acknowledged | Outcome::Unknown | Outcome::NotSent => false,
+    };
+    put_off && !bench.index.is_disturbed(again)
+}
+
+fn finding(bench: &Bench<'_>, breaks: &[Break<'_>]) -> Option<Finding> {
+    let witness = breaks.first()?;
+    let mut evidence =
+        Evidence::of(&["user", "key", "acknowledged", "at", "asked again at", "answer"]);
+    for it in breaks {
+        evidence.rows.push(vec![
+            it.user.to_owned(),
+            it.key.to_owned(),
+            answer(it.told),
+            it.told.completed.unwrap_or_default().to_string(),
+            it.again.first_byte.unwrap_or_default().to_string(),
+            answer(it.again),
+        ]);
+    }
+    let count = breaks.len() as u64;
+    let (told, again) = (bench.index.name(witness.told), bench.index.name(witness.again));
+    Some(Finding {
+        code: &R3,
+        severity: Severity::Contract,
+        title: format!("an acknowledged request was not replayed{}", times(count)),
+        count,
+        evidence,
+        witness: Witness {
+            heading: format!("how {} was acknowledged and then wasn't", witness.key),
+            attempts: vec![witness.told.id, witness.again.id],
+            orders: witness.told.order.clone().into_iter().collect(),
+            product: Some(bench.case.history.intent(witness.told.intent).product),
+        },
+        therefore: vec![format!(
+            "a client that lost the first answer is misled, because {told} had got {} at {}, and \
+             {again}, the same request sent at {}, got {}",
+            answer(witness.told),
+            witness.told.completed.unwrap_or_default(),
+            witness.again.first_byte.unwrap_or_default(),
+            answer(witness.again)
+        )],
+        help:
+            "look the record up before any other check, and the orders table where there is none."
+                .to_owned(),
+    })
+}

@@ -1,0 +1,71 @@
+//! What the client saw: when each attempt left, when it was answered and with what.
+//!
+//! Attempts are numbered as in the findings, by their first byte among the attempts of their key.
+//! Where the witness spans several keys, each line names the key.
+
+use std::collections::BTreeSet;
+
+use crate::audit::{Case, Scene, Witness, answer_and_time};
+use crate::history::{Attempt, RunTime};
+
+use super::Need;
+
+pub(super) fn scenes(case: &Case<'_>, witness: &Witness) -> Vec<(Need, Scene)> {
+    let attempts: Vec<&Attempt> =
+        witness.attempts.iter().filter_map(|&id| find(case, |attempt| attempt.id == id)).collect();
+    let key = |attempt: &Attempt| {
+        let intent = case.history.intent(attempt.intent);
+        (intent.user.as_str(), intent.key.as_str())
+    };
+    let keys: BTreeSet<_> = attempts.iter().map(|attempt| key(attempt)).collect();
+    let mut scenes = Vec::new();
+    for attempt in attempts {
+        let mut name = format!("attempt {}", number(case, attempt));
+        if keys.len() > 1 {
+            name.push_str(&format!(" of {}", key(attempt).1));
+        }
+        scenes.extend(lines(case, attempt, &name));
+    }
+    scenes
+}
+
+fn lines(case: &Case<'_>, attempt: &Attempt, name: &str) -> Vec<(Need, Scene)> {
+    let instances = &case.history.instances;
+    let instance = instances.iter().find(|instance| instance.id == attempt.instance);
+    let to = instance.map_or_else(String::new, |instance| format!(" to {}", instance.name));
+    let mut scenes = Vec::new();
+    if let Some(at) = attempt.first_byte {
+        scenes.push(scene(Need::Telling, Some(at), format!("{name} sent{to}")));
+    }
+    // In a frozen release the target could begin long after the first byte had left.
+    let released = attempt.released.filter(|&at| {
+        attempt.last_byte.is_some_and(|last| at > last) && Some(at) <= attempt.completed
+    });
+    if let Some(at) = released {
+        let what = format!("{name} released: the target runs again");
+        scenes.push(scene(Need::Background, Some(at), what));
+    }
+    let what = format!("{name}: {}", answer_and_time(attempt));
+    scenes.push(scene(Need::Key, attempt.completed, what));
+    scenes
+}
+
+fn scene(need: Need, at: Option<RunTime>, what: String) -> (Need, Scene) {
+    (need, Scene { at, seen_by: "client".to_owned(), what })
+}
+
+fn find<'a>(case: &Case<'a>, is_it: impl Fn(&Attempt) -> bool) -> Option<&'a Attempt> {
+    case.history.attempts.iter().find(|attempt| is_it(attempt))
+}
+
+/// Its place among the attempts of its user and key, by first byte.
+fn number(case: &Case<'_>, attempt: &Attempt) -> usize {
+    let intent = case.history.intent(attempt.intent);
+    let order = |it: &Attempt| (it.first_byte.unwrap_or(RunTime(u64::MAX)), it.id);
+    let own = order(attempt);
+    let of_key = case.history.attempts.iter().filter(|other| {
+        let its = case.history.intent(other.intent);
+        its.user == intent.user && its.key == intent.key
+    });
+    of_key.filter(|other| order(other) <= own).count()
+}

@@ -1,0 +1,66 @@
+//! What the database shows: rows, not statements.
+//!
+//! A row's time is its own `created_at`, which PostgreSQL sets when the transaction begins, not when
+//! it commits; the line says so by naming the column.
+
+use crate::audit::{Case, Scene, Witness, created, same_id, thousands};
+use crate::history::{OrderRow, RunTime, Snapshot};
+
+use super::Need;
+
+/// The witness's orders.
+pub(super) fn orders(case: &Case<'_>, witness: &Witness) -> Vec<(Need, Scene)> {
+    let Some(snapshot) = case.after.or(case.before_repair) else { return Vec::new() };
+    let is_told = |row: &&OrderRow| witness.orders.iter().any(|id| same_id(id) == same_id(&row.id));
+    snapshot.orders.iter().filter(is_told).map(|row| order(case, row)).collect()
+}
+
+/// That an acknowledged order isn't there.
+pub(super) fn missing(case: &Case<'_>, witness: &Witness) -> Option<(Need, Scene)> {
+    let snapshot = case.after.filter(|_| witness.orders.is_empty())?;
+    let told = case.history.attempts.iter().find(|it| witness.attempts.first() == Some(&it.id))?;
+    let order = told.order.as_deref()?;
+    let table = &case.profile.audit.orders.table;
+    Some(scene(
+        Need::Key,
+        Some(snapshot.taken),
+        format!("read at rest: {table} has no order {order}"),
+    ))
+}
+
+/// The stock of the witness's product, at the baseline and in each audit.
+pub(super) fn stock(case: &Case<'_>, witness: &Witness) -> Vec<(Need, Scene)> {
+    let Some(product) = witness.product.map(|id| id.to_string()) else { return Vec::new() };
+    let read = |need, snapshot: &Snapshot, when: &str| {
+        let row = snapshot.stock.get(&product)?;
+        let what = format!("{when}: product {product} has {} available", thousands(row.available));
+        Some(scene(need, Some(snapshot.taken), what))
+    };
+    let baseline = read(Need::Key, case.baseline, "baseline");
+    let before =
+        case.before_repair.and_then(|snapshot| read(Need::Background, snapshot, "before repair"));
+    let after = case.after.and_then(|snapshot| read(Need::Key, snapshot, "at the end"));
+    baseline.into_iter().chain(before).chain(after).collect()
+}
+
+fn order(case: &Case<'_>, row: &OrderRow) -> (Need, Scene) {
+    let columns = &case.profile.audit.orders;
+    let at = created(case, row);
+    let mut what = format!("INSERT INTO {} ... order {}", columns.table, row.id);
+    if let Some(quantity) = row.quantity {
+        what.push_str(&format!(", quantity {}", thousands(quantity)));
+    }
+    if let Some(status) = &row.status {
+        what.push_str(&format!(", {status}"));
+    }
+    what.push_str(&match (&columns.created, at, row.created_us) {
+        (Some(column), Some(_), _) => format!(" (by {column})"),
+        (Some(column), None, Some(_)) => format!(" ({column} is of another clock)"),
+        _ => " (time not known)".to_owned(),
+    });
+    scene(Need::Key, at, what)
+}
+
+fn scene(need: Need, at: Option<RunTime>, what: String) -> (Need, Scene) {
+    (need, Scene { at, seen_by: "postgres".to_owned(), what })
+}

@@ -1,0 +1,201 @@
+//! Vacuity gates: what proves too little never passes.
+
+use dupeproof::audit::Verdict;
+use dupeproof::history::{
+    Cause, ClockFacts, Constraint, ConstraintKind, CounterFacts, Doubt, InstanceId, Outcome, Sent,
+};
+
+use crate::fixture::*;
+
+#[test]
+fn a_burst_that_came_one_by_one_is_inconclusive() {
+    let mut drill = Drill::clean(4, 2);
+    for attempt in drill.history.attempts.iter_mut().skip(2).filter(|it| it.id.0 % 2 == 1) {
+        let later = ms(200 + u64::from(attempt.id.0));
+        (attempt.first_byte, attempt.released) = (Some(later), Some(later));
+        attempt.completed = Some(later.plus(std::time::Duration::from_millis(1)));
+    }
+    drill.end();
+    let what = assert_doubted(&drill, "G1");
+    assert!(what.contains("only 1 of 4 keys had two attempts in flight"), "{what}");
+    assert_eq!(drill.judge().accounting.overlap[0].overlapped, 1);
+}
+
+#[test]
+fn an_answer_before_its_own_release_is_no_overlap() {
+    let mut drill = Drill::clean(1, 3);
+    assert_eq!(drill.judge().accounting.overlap[0].in_flight_worst, 3);
+    drill.history.attempts[2].released = Some(ms(100));
+    assert_eq!(drill.judge().accounting.overlap[0].in_flight_worst, 2);
+    drill.history.attempts[1].released = Some(ms(100));
+    assert_doubted(&drill, "G1");
+}
+
+#[test]
+fn a_burst_that_is_not_concurrent_claims_no_overlap() {
+    let mut drill = Drill::clean(1, 1);
+    assert_doubted(&drill, "G1");
+    drill.history.phases[0].concurrent = false;
+    assert_eq!(drill.judge().verdict, Verdict::Passed);
+}
+
+#[test]
+fn a_target_that_refuses_everything_proves_nothing() {
+    let mut drill = Drill::clean(3, 2);
+    for attempt in &mut drill.history.attempts {
+        refuse(attempt, 404, "business");
+    }
+    drill.after().orders.clear();
+    *drill.available() += 3;
+    assert!(assert_doubted(&drill, "G3").contains("none of 6 attempts"));
+    assert!(doubts(&Drill::empty().judge()).contains(&"G3"));
+}
+
+#[test]
+fn a_busy_database_is_inconclusive_however_it_shows() {
+    let busy = |plant: fn(&mut Drill)| {
+        let mut drill = Drill::clean(3, 2);
+        plant(&mut drill);
+        assert_doubted(&drill, "G4")
+    };
+    assert!(busy(|drill| drill.history.drains[0].drained = false).contains("still at work"));
+    assert!(busy(|drill| drill.history.drains.clear()).contains("nobody waited"));
+    assert!(busy(|drill| drill.after = None).contains("not read at the end"));
+    assert!(busy(|drill| drill.after().taken = ms(1)).contains("the drain ended at"));
+    assert!(
+        busy(|drill| drill.history.attempts[0].completed = Some(ms(900)))
+            .contains("after the last")
+    );
+}
+
+#[test]
+fn a_baseline_that_knows_too_little_is_inconclusive() {
+    let mut drill = Drill::clean(3, 2);
+    drill.baseline.taken = ms(5);
+    assert!(assert_doubted(&drill, "G7").contains("after the first request"));
+
+    let mut drill = Drill::clean(3, 2);
+    drill.baseline.stock.clear();
+    assert!(assert_doubted(&drill, "G7").contains("1 of 1 product had no stock"));
+
+    let mut drill = Drill::clean(3, 2);
+    let mut old = row(1, 1);
+    old.id = "7".to_owned();
+    drill.baseline.orders.push(old.clone());
+    drill.after().orders.push(old);
+    assert!(assert_doubted(&drill, "G7").contains("stood there before the load"));
+}
+
+#[test]
+fn the_gate_says_what_the_schema_forbids() {
+    let mut drill = Drill::clean(3, 2);
+    let detail = |drill: &Drill| gate(&drill.judge(), "G7").detail.clone();
+    assert_eq!(detail(&drill), "unique: orders (user_id, idempotency_key); checks: none");
+    drill.baseline.constraints = vec![
+        unique_index(true),
+        Constraint {
+            name: "available_check".to_owned(),
+            kind: ConstraintKind::Check,
+            columns: Vec::new(),
+            ..unique_index(false)
+        },
+    ];
+    let expected = "unique: orders (user_id, idempotency_key, partial); checks: available_check";
+    assert_eq!(detail(&drill), expected);
+}
+
+#[test]
+fn a_clock_that_stepped_or_was_not_read_is_inconclusive() {
+    let mut drill = Drill::clean(3, 2);
+    drill.history.clock = Some(ClockFacts { drift_us: -250_000 });
+    assert_eq!(drill.judge().verdict, Verdict::Passed);
+    drill.history.clock = Some(ClockFacts { drift_us: -3_600_000_000 });
+    assert!(assert_doubted(&drill, "G8").contains("3,600,000 ms"));
+    drill.history.clock = None;
+    assert_doubted(&drill, "G8");
+}
+
+#[test]
+fn an_interrupted_or_unsealed_run_is_inconclusive() {
+    let mut drill = Drill::clean(3, 2);
+    drill.history.sealed = false;
+    assert_doubted(&drill, "G9");
+    drill.history.interrupted = Some(ms(40));
+    assert!(assert_doubted(&drill, "G9").contains("interrupted at 0.040 s"));
+}
+
+#[test]
+fn books_that_do_not_balance_are_inconclusive() {
+    let odd = |plant: fn(&mut Drill)| {
+        let mut drill = Drill::clean(3, 2);
+        plant(&mut drill);
+        assert_doubted(&drill, "G10")
+    };
+    assert!(odd(|drill| drill.history.phases[0].planned = 8).contains("8 attempts planned, 6"));
+    assert!(odd(|drill| drill.history.attempts[1].sent = Sent::Nothing).contains("1 attempt has"));
+    assert!(
+        odd(|drill| {
+            let twin = drill.history.attempts[5].clone();
+            drill.history.attempts.push(twin);
+            drill.history.phases[0].planned = 7;
+        })
+        .contains("recorded twice")
+    );
+}
+
+#[test]
+fn requests_that_multiply_on_their_way_are_noticed() {
+    let mut drill = Drill::clean(3, 2);
+    for (instance, orders_posted) in [(0, 3), (1, 3)] {
+        let instance = InstanceId(instance);
+        drill.history.counters.push(CounterFacts { instance, orders_posted });
+    }
+    assert_eq!(drill.judge().verdict, Verdict::Passed);
+    drill.history.counters[1].orders_posted = 5;
+    let what = assert_doubted(&drill, "G10");
+    assert_eq!(what, "the instances received 8 requests, but 6 were sent and 6 answered");
+}
+
+#[test]
+fn an_intent_that_stays_open_is_inconclusive() {
+    let mut drill = Drill::clean(3, 2);
+    for attempt in drill.history.attempts.iter_mut().filter(|it| it.intent.0 == 1) {
+        forget(attempt);
+    }
+    let what = assert_doubted(&drill, "G11");
+    assert_eq!(what, format!("1 of 3 intents never got a definite answer: {}", key(1)));
+    let again = drill.add_attempt(1, ms(500), ms(504));
+    acknowledge(again, 1);
+    again.cause = Cause::Resolve;
+    drill.end();
+    let judgement = drill.judge();
+    assert_eq!(judgement.verdict, Verdict::Passed);
+    assert_eq!((judgement.accounting.unknown, judgement.accounting.resolver_attempts), (2, 1));
+}
+
+#[test]
+fn attempts_that_were_not_sent_decide_nothing() {
+    let mut drill = Drill::clean(3, 2);
+    for attempt in drill.history.attempts.iter_mut().filter(|it| it.intent.0 == 1) {
+        forget(attempt);
+        (attempt.outcome, attempt.sent) = (Outcome::NotSent, Sent::Nothing);
+        (attempt.first_byte, attempt.released) = (None, None);
+    }
+    drill.after().orders.remove(1);
+    *drill.available() += 1;
+    let judgement = drill.judge();
+    assert_eq!(judgement.verdict, Verdict::Passed, "{judgement:#?}");
+    assert_eq!(judgement.accounting.intents_with_none, 1);
+}
+
+#[test]
+fn a_doubt_of_the_run_itself_is_carried_over() {
+    let mut drill = Drill::clean(3, 2);
+    let text = |text: &str| text.to_owned();
+    drill.history.doubts.push(Doubt {
+        code: text("G2"),
+        what: text("the fault never fired"),
+        cure: text("see its step"),
+    });
+    assert_eq!(assert_doubted(&drill, "G2"), "the fault never fired");
+}
