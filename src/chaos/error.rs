@@ -7,11 +7,7 @@ use crate::guard::{GuardError, ProcessId};
 #[derive(Debug, thiserror::Error)]
 pub enum ChaosError {
     #[error("could not {act} process {process}")]
-    Act {
-        act: &'static str,
-        process: ProcessId,
-        source: GuardError,
-    },
+    Act { act: &'static str, process: ProcessId, source: GuardError },
     #[error(
         "process {process} was told to stop and still ran after {limit:?}: it hangs in the kernel \
          or somebody else resumes it, so this fault did not happen"

@@ -6,7 +6,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::guard::{Guard, GuardError, Journal, Line, Process, ProcessId, Signal, State};
+use crate::guard::{GuardError, Journal, Line, Process, ProcessId, Signal, State};
 
 use super::error::ChaosError;
 
@@ -21,7 +21,8 @@ pub struct Paused {
     is_resumed: bool,
 }
 
-/// A process that runs again, and the instant right after its SIGCONT was sent.
+/// A process that runs again, and the instant just before its SIGCONT: nothing that it does
+/// afterwards can be older.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Resumed {
     pub process: ProcessId,
@@ -33,31 +34,17 @@ pub struct Resumed {
 /// # Errors
 /// When it is gone or another process has its pid, when it may not be signalled, when the guard
 /// can't be told, or when it doesn't stop. It runs (on) then.
-pub async fn pause(process: &ProcessId, guard: &Guard) -> Result<Paused, ChaosError> {
-    let act = |source| ChaosError::Act {
-        act: "pause",
-        process: *process,
-        source,
-    };
+pub async fn pause(process: &ProcessId, journal: &Journal) -> Result<Paused, ChaosError> {
+    let act = |source| ChaosError::Act { act: "pause", process: *process, source };
     let held = process.open().map_err(act)?;
-    guard
-        .journal()
-        .write(&Line::Paused(*process))
-        .map_err(act)?;
+    journal.write(&Line::Paused(*process)).map_err(act)?;
     // From here on a drop sends SIGCONT, which a running process doesn't notice.
-    let paused = Paused {
-        process: held,
-        journal: guard.journal().clone(),
-        is_resumed: false,
-    };
+    let paused = Paused { process: held, journal: journal.clone(), is_resumed: false };
     paused.process.signal(Signal::Stop).map_err(act)?;
     if reaches(*process, State::Stopped).await.map_err(act)? {
         return Ok(paused);
     }
-    Err(ChaosError::StillRuns {
-        process: *process,
-        limit: READ_BACK_LIMIT,
-    })
+    Err(ChaosError::StillRuns { process: *process, limit: READ_BACK_LIMIT })
 }
 
 /// Sends all SIGCONTs back to back, at once when first polled, then reads back.
@@ -69,33 +56,22 @@ pub async fn pause(process: &ProcessId, guard: &Guard) -> Result<Paused, ChaosEr
 pub async fn resume_all(mut paused: Vec<Paused>) -> Result<Vec<Resumed>, ChaosError> {
     let mut sent = Vec::with_capacity(paused.len());
     for one in &paused {
-        let signalled = one.process.signal(Signal::Continue);
-        sent.push((signalled, Instant::now()));
+        let before = Instant::now();
+        sent.push((one.process.signal(Signal::Continue), before));
     }
     let mut resumed = Vec::with_capacity(paused.len());
     for (one, (signalled, sent)) in paused.iter_mut().zip(sent) {
         let process = one.process.id();
-        let act = |source| ChaosError::Act {
-            act: "resume",
-            process,
-            source,
-        };
+        let act = |source| ChaosError::Act { act: "resume", process, source };
         signalled.map_err(act)?;
         one.is_resumed = true;
         one.journal.write(&Line::Resumed(process)).map_err(act)?;
         resumed.push(Resumed { process, sent });
     }
     for Resumed { process, .. } in resumed.iter().copied() {
-        let act = |source| ChaosError::Act {
-            act: "resume",
-            process,
-            source,
-        };
+        let act = |source| ChaosError::Act { act: "resume", process, source };
         if !reaches(process, State::Live).await.map_err(act)? {
-            return Err(ChaosError::StillStopped {
-                process,
-                limit: READ_BACK_LIMIT,
-            });
+            return Err(ChaosError::StillStopped { process, limit: READ_BACK_LIMIT });
         }
     }
     Ok(resumed)

@@ -1,109 +1,94 @@
 //! `dupeproof lab`: the whole lab, kept up until Ctrl-C.
 
-use std::io::{self, Write};
+use std::fmt::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::mpsc::Receiver;
 
-use crate::guard::{Guard, GuardError};
-use crate::lab::{Lab, LabError, LabEvent, LabSpec};
+use super::{defects, failure, interrupt::Interrupts};
+use crate::codes;
+use crate::guard::Guard;
+use crate::lab::{Lab, LabEvent, LabSpec};
+use crate::ui::{self, Exit, Failure};
 
-/// Keep a private PostgreSQL, a private Redis and instances of the shop up until Ctrl-C.
-#[derive(Debug, Clone, Args)]
-pub struct LabArgs {
+/// The first product on sale, and how many there are.
+const FIRST_PRODUCT: i64 = 1_001;
+const PRODUCTS: i64 = 12;
+const STOCK: i32 = 10_000;
+
+#[derive(Debug, Args)]
+pub(crate) struct LabArgs {
     /// Instances of the shop
     #[arg(long, value_name = "N", default_value_t = 2)]
-    pub instances: u16,
+    instances: u16,
 
     /// Defects of the shop to switch on, separated by commas
     #[arg(long, value_name = "DEFECTS", value_delimiter = ',')]
-    pub defects: Vec<String>,
+    defects: Vec<String>,
 
     /// Where the servers write their logs
     #[arg(long, value_name = "FOLDER", default_value = "results/lab-logs")]
-    pub logs: PathBuf,
+    logs: PathBuf,
 }
 
-#[derive(Debug, thiserror::Error)]
-pub enum LabCommandError {
-    #[error("could not find this program's own file")]
-    Own(#[source] io::Error),
-    #[error("could not listen for signals")]
-    Signals(#[source] io::Error),
-    #[error("could not print where the lab is")]
-    Print(#[source] io::Error),
-    #[error(transparent)]
-    Guard(#[from] GuardError),
-    #[error(transparent)]
-    Lab(#[from] LabError),
-    #[error("{what} ended ({status}), and the lab with it; the end of its log:\n{log_tail}")]
-    Exited {
-        what: String,
-        status: String,
-        log_tail: String,
-    },
-}
-
-/// Serves the lab; returns when it was asked to end, or when one of its servers has ended.
-pub async fn lab(args: LabArgs) -> Result<(), LabCommandError> {
-    let mut interrupt = signal(SignalKind::interrupt()).map_err(LabCommandError::Signals)?;
-    let mut terminate = signal(SignalKind::terminate()).map_err(LabCommandError::Signals)?;
-    let exe = std::env::current_exe().map_err(LabCommandError::Own)?;
-    let guard = Guard::start(&exe).await?;
-    let served = tokio::select! {
-        served = serve(args, &guard) => served,
-        _ = interrupt.recv() => Ok(()),
-        _ = terminate.recv() => Ok(()),
-    };
-    guard.finish().await?;
-    served
-}
-
-/// Dropped when a signal comes, and the lab with it.
-async fn serve(args: LabArgs, guard: &Guard) -> Result<(), LabCommandError> {
-    let LabArgs {
-        instances,
-        defects,
-        logs,
-    } = args;
+pub(crate) async fn lab(args: LabArgs, interrupts: &Interrupts) -> Result<Exit, Failure> {
     let spec = LabSpec {
-        instances,
-        defects,
-        ..LabSpec::new(logs)
+        instances: args.instances,
+        defects: defects::known(&args.defects)?,
+        products: (FIRST_PRODUCT..FIRST_PRODUCT + PRODUCTS).map(|id| (id, STOCK)).collect(),
+        ..LabSpec::new(args.logs)
     };
-    let mut lab = Lab::start(spec, guard).await?;
-    print(&lab).map_err(LabCommandError::Print)?;
-    let events = lab.events();
-    let exited = first(events).await;
-    lab.stop().await?;
-    exited.map_or(
-        Ok(()),
-        |LabEvent::Exited {
-             what,
-             status,
-             log_tail,
-         }| {
-            Err(LabCommandError::Exited {
-                what: what.to_string(),
-                status,
-                log_tail,
-            })
-        },
-    )
+    let exe = std::env::current_exe().map_err(|source| failure::own_file(&source))?;
+    let guarded = |error| Failure::trouble(&codes::E08, &error);
+    let guard = Guard::start(&exe).await.map_err(guarded)?;
+    let kept = keep(spec, &guard, interrupts).await;
+    guard.finish().await.map_err(guarded)?;
+    kept
 }
 
-async fn first(events: Option<Receiver<LabEvent>>) -> Option<LabEvent> {
-    events?.recv().await
-}
-
-fn print(lab: &Lab) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
-    for instance in &lab.instances {
-        writeln!(stdout, "{}    http://{}", instance.name, instance.address)?;
+async fn keep(spec: LabSpec, guard: &Guard, interrupts: &Interrupts) -> Result<Exit, Failure> {
+    let mut lab = tokio::select! {
+        lab = Lab::start(spec, guard) => lab.map_err(|error| failure::of_lab(&error))?,
+        () = interrupts.stop().cancelled() => return Ok(Exit::Passed),
+    };
+    ui::result(&about(&lab));
+    ui::note("Ctrl-C ends all of it.");
+    let mut events = lab.events().expect("nobody else has taken them");
+    let ended = tokio::select! {
+        Some(event) = events.recv() => Some(event),
+        () = interrupts.stop().cancelled() => None,
+    };
+    lab.stop().await.map_err(|error| failure::of_lab(&error))?;
+    match ended {
+        None => Ok(Exit::Passed),
+        Some(LabEvent::Exited { what, status, log_tail }) => Err(Failure {
+            exit: Exit::Environment,
+            code: Some(&codes::E03),
+            ..Failure::usage(
+                format!("{what} ended ({status}), and the lab with it"),
+                "Read the end of its log, then start the lab again.",
+            )
+        }
+        .with_note(format!("the end of its log:\n{log_tail}"))),
     }
-    writeln!(stdout, "postgres  {}", lab.postgres_url)?;
-    writeln!(stdout, "redis     {}", lab.redis_url)?;
-    stdout.flush()
+}
+
+fn about(lab: &Lab) -> String {
+    let mut out = String::new();
+    for instance in &lab.instances {
+        let _ = writeln!(out, "{:<9} http://{}", instance.name, instance.address);
+    }
+    let _ = writeln!(out, "{:<9} {}", "postgres", lab.postgres_url);
+    let _ = writeln!(out, "{:<9} {}", "redis", lab.redis_url);
+    let last = FIRST_PRODUCT + PRODUCTS - 1;
+    let _ = writeln!(out, "{:<9} {FIRST_PRODUCT} to {last}, {STOCK} of each", "products");
+    if let Some(instance) = lab.instances.first() {
+        let _ = writeln!(
+            out,
+            "try       curl -i http://{}/orders -H 'Idempotency-Key: k1' -H 'X-User-Id: u1' \\\n\
+             \x20              -H 'Content-Type: application/json' -d '{{\"productId\": {FIRST_PRODUCT}, \"quantity\": 1}}'",
+            instance.address
+        );
+    }
+    out
 }

@@ -1,52 +1,124 @@
 //! One file per subcommand; each reads as the story of that command.
 
-use std::error::Error;
-use std::io::{self, Write};
+mod audit;
+mod defects;
+mod demo;
+mod explain;
+mod failure;
+mod hidden;
+mod interrupt;
+mod lab;
+mod profile;
+mod run;
+mod schema;
+mod shop;
+
+use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::shop;
+use crate::ui::{self, Color, Exit, Failure};
+use interrupt::Interrupts;
 
-pub mod hidden;
-pub mod lab;
+const EXIT_CODES: &str = "\
+Exit codes: 0 passed; 1 an invariant is violated; 2 usage or profile mistake;
+3 inconclusive; 4 environment (target, PostgreSQL, Redis, a missing program);
+5 invariants hold, a budget was missed; 70 a bug in dupeproof; 130 second Ctrl-C.";
 
-const ENVIRONMENT: u8 = 4;
-
+/// Asks an order service for the same thing twice, and proves what happens.
 #[derive(Debug, Parser)]
-#[command(version, about)]
-struct Line {
+#[command(name = "dupeproof", version, after_help = EXIT_CODES, max_term_width = 80)]
+struct Cli {
+    /// When to use colours
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    color: Color,
+
     #[command(subcommand)]
     command: Command,
 }
 
 #[derive(Debug, Subcommand)]
 enum Command {
+    /// Run the drill that a profile describes
+    Run(run::RunArgs),
+    /// Judge an old run again, from its results folder
+    Audit(audit::AuditArgs),
+    /// Run the published experiments one after the other, and print one table
+    Demo(demo::DemoArgs),
+    /// Keep a whole lab up until Ctrl-C, and print its URLs
     Lab(lab::LabArgs),
-    Shop(shop::ShopArgs),
+    /// Serve the reference order service alone
+    Shop(shop::ShopCommand),
+    /// Say what a code means, how it is checked, and what to do
+    Explain(explain::ExplainArgs),
+    /// Print a JSON Schema
+    Schema(schema::SchemaArgs),
 }
 
-/// Runs what the command line asks for.
-pub async fn run() -> ExitCode {
-    let done: Result<(), Box<dyn Error>> = match Line::parse().command {
-        Command::Lab(args) => lab::lab(args).await.map_err(Into::into),
-        Command::Shop(args) => shop::serve(args).await.map_err(Into::into),
-    };
-    let Err(error) = done else {
-        return ExitCode::SUCCESS;
-    };
-    report(&*error);
-    ExitCode::from(ENVIRONMENT)
+/// How a result is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    #[default]
+    Text,
+    Json,
 }
 
-/// Says what happened and why, on stderr.
-fn report(error: &dyn Error) {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text = format!("{text}: {inner}");
-        cause = inner.source();
+/// The whole program.
+pub fn main() -> ExitCode {
+    if let Some(code) = hidden::dispatch(std::env::args_os()) {
+        return code;
     }
-    // Nobody is left to be told when stderr is closed.
-    let _ = writeln!(io::stderr(), "dupeproof: {text}");
+    let cli = Cli::parse();
+    ui::choose_color(cli.color);
+    let exit = std::panic::catch_unwind(AssertUnwindSafe(|| perform(cli.command)));
+    ExitCode::from(exit.unwrap_or_else(|_| bug()).code())
+}
+
+fn perform(command: Command) -> Exit {
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            let what = format!("cannot start the threads that dupeproof works with: {error}");
+            return fail(&Failure {
+                exit: Exit::Environment,
+                ..Failure::usage(what, "Free processes and memory (ulimit -u), then try again.")
+            });
+        }
+    };
+    let exit = runtime.block_on(async {
+        let interrupts = Interrupts::listen();
+        tokio::select! {
+            ended = dispatch(command, &interrupts) => ended.unwrap_or_else(|failure| fail(&failure)),
+            () = interrupts.at_once() => Exit::Interrupted,
+        }
+    });
+    runtime.shutdown_background();
+    exit
+}
+
+async fn dispatch(command: Command, interrupts: &Interrupts) -> Result<Exit, Failure> {
+    match command {
+        Command::Run(args) => run::run(args, interrupts).await,
+        Command::Audit(args) => audit::audit(&args),
+        Command::Demo(args) => demo::demo(args, interrupts).await,
+        Command::Lab(args) => lab::lab(args, interrupts).await,
+        Command::Shop(args) => shop::shop(args).await,
+        Command::Explain(args) => explain::explain(&args),
+        Command::Schema(args) => schema::schema(&args),
+    }
+}
+
+fn fail(failure: &Failure) -> Exit {
+    ui::note(failure.render().trim_end());
+    failure.exit
+}
+
+/// The panic's own message has been printed already.
+fn bug() -> Exit {
+    ui::note(
+        "error: this is a bug in dupeproof, not in what it tested. What was recorded is kept.",
+    );
+    ui::note("  help: please report it with the message above and the command that led to it.");
+    Exit::Bug
 }

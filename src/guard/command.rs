@@ -103,11 +103,7 @@ impl GuardedCommand {
     /// with a line on its stderr.
     pub fn spawn(self) -> Result<GuardedChild, GuardError> {
         let (kind, program) = (self.kind, self.program);
-        let failed = |source| GuardError::Spawn {
-            kind,
-            program: program.clone(),
-            source,
-        };
+        let failed = |source| GuardError::Spawn { kind, program: program.clone(), source };
         let pipe = self.journal.another_end().map_err(failed)?;
 
         let mut command = Command::new(&self.exe);
@@ -119,11 +115,7 @@ impl GuardedCommand {
         if let Some(account) = self.account {
             command.args(["--user", &account.to_string()]);
         }
-        command
-            .arg("--")
-            .arg(&program)
-            .args(&self.args)
-            .current_dir("/");
+        command.arg("--").arg(&program).args(&self.args).current_dir("/");
         command.stdin(pipe).stdout(self.stdout).stderr(self.stderr);
         let child = command.spawn().map_err(failed)?;
         // Nobody has waited for it, so its entry in /proc is there even when it has ended.
@@ -136,10 +128,7 @@ impl GuardedCommand {
 impl Account {
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (uid, gid) = text.split_once(':')?;
-        Some(Self {
-            uid: uid.parse().ok()?,
-            gid: gid.parse().ok()?,
-        })
+        Some(Self { uid: uid.parse().ok()?, gid: gid.parse().ok()? })
     }
 }
 

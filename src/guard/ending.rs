@@ -40,32 +40,20 @@ pub fn end(processes: &[ProcessId], folders: &[PathBuf]) -> Result<(), GuardErro
         let _ = process.signal(Signal::Kill);
     }
     let deadline = Instant::now() + END_LIMIT;
-    wait_until(deadline, || {
-        stopped.iter().all(|process| process.id().has_ended())
-    });
+    wait_until(deadline, || stopped.iter().all(|process| process.id().has_ended()));
     wait_until(deadline, || memory.remove());
-    wait_until(deadline, || {
-        folders.iter().all(|folder| remove_folder(folder).is_ok())
-    });
+    wait_until(deadline, || folders.iter().all(|folder| remove_folder(folder).is_ok()));
 
     let alive = stopped.iter().filter(|process| !process.id().has_ended());
-    let mut left: Vec<String> = alive
-        .map(|process| format!("process {}", process.id()))
-        .collect();
+    let mut left: Vec<String> = alive.map(|process| format!("process {}", process.id())).collect();
     left.extend(memory.left());
     left.extend(
-        folders
-            .iter()
-            .filter(|folder| folder.exists())
-            .map(|folder| folder.display().to_string()),
+        folders.iter().filter(|folder| folder.exists()).map(|folder| folder.display().to_string()),
     );
     if left.is_empty() {
         return Ok(());
     }
-    Err(GuardError::Left {
-        left,
-        limit: END_LIMIT,
-    })
+    Err(GuardError::Left { left, limit: END_LIMIT })
 }
 
 /// Stops the roots and their descendants; done when two looks in a row find nobody new.
@@ -76,15 +64,8 @@ fn stop_family(roots: &[ProcessId], folders: &[PathBuf]) -> Vec<Process> {
     let mut looks_without_news = 0;
     while looks_without_news < 2 {
         wait_until(deadline, || stopped.iter().all(is_still));
-        let found: Vec<Process> = relatives(&known, folders)
-            .into_iter()
-            .filter_map(stop)
-            .collect();
-        looks_without_news = if found.is_empty() {
-            looks_without_news + 1
-        } else {
-            0
-        };
+        let found: Vec<Process> = relatives(&known, folders).into_iter().filter_map(stop).collect();
+        looks_without_news = if found.is_empty() { looks_without_news + 1 } else { 0 };
         known.extend(found.iter().map(|process| process.id().pid));
         stopped.extend(found);
     }
@@ -103,10 +84,7 @@ fn stop(id: ProcessId) -> Option<Process> {
 }
 
 fn is_still(process: &Process) -> bool {
-    process
-        .id()
-        .stat()
-        .is_none_or(|stat| stat.state != State::Live)
+    process.id().stat().is_none_or(|stat| stat.state != State::Live)
 }
 
 fn relatives(known: &HashSet<u32>, folders: &[PathBuf]) -> Vec<ProcessId> {

@@ -27,24 +27,13 @@ pub enum GuardError {
     #[error("the guard did not end within {limit:?} after it was told that all is done")]
     Finish { limit: Duration },
     #[error("could not start {kind} (`{}`)", program.display())]
-    Spawn {
-        kind: Kind,
-        program: PathBuf,
-        source: io::Error,
-    },
+    Spawn { kind: Kind, program: PathBuf, source: io::Error },
     #[error("process {0} has ended")]
     Ended(ProcessId),
     #[error("could not send {signal} to process {process}")]
-    Signal {
-        signal: Signal,
-        process: ProcessId,
-        source: io::Error,
-    },
+    Signal { signal: Signal, process: ProcessId, source: io::Error },
     #[error("could not {act} while preparing to run as a process under guard")]
-    Prepare {
-        act: &'static str,
-        source: io::Error,
-    },
+    Prepare { act: &'static str, source: io::Error },
     #[error("`guarded-exec` is started by dupeproof itself, not by hand: {0:?}")]
     Arguments(Vec<OsString>),
     #[error("could not run `{}`", program.display())]

@@ -35,28 +35,18 @@ impl Guard {
     /// # Errors
     /// [`GuardError::Start`] or [`GuardError::Silent`].
     pub async fn start(exe: &Path) -> Result<Self, GuardError> {
-        let failed = |source: io::Error| GuardError::Start {
-            exe: exe.to_owned(),
-            source,
-        };
+        let failed = |source: io::Error| GuardError::Start { exe: exe.to_owned(), source };
         let absolute = exe.canonicalize().map_err(failed)?;
         let (reader, writer) =
             rustix::pipe::pipe_with(PipeFlags::CLOEXEC).map_err(|errno| failed(errno.into()))?;
         rustix::fs::fcntl_setfl(&writer, OFlags::NONBLOCK).map_err(|errno| failed(errno.into()))?;
         let mut command = Command::new(&absolute);
-        command
-            .arg("guard")
-            .stdin(reader)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null());
+        command.arg("guard").stdin(reader).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().map_err(failed)?;
         // The command keeps the reading end open until it is dropped; a dead guard must show.
         drop(command);
 
-        let silent = || GuardError::Silent {
-            exe: exe.to_owned(),
-            limit: ANSWER_LIMIT,
-        };
+        let silent = || GuardError::Silent { exe: exe.to_owned(), limit: ANSWER_LIMIT };
         let mut answer = String::new();
         let mut stdout = BufReader::new(child.stdout.take().ok_or_else(silent)?);
         let read = timeout(ANSWER_LIMIT, stdout.read_line(&mut answer)).await;
@@ -64,11 +54,7 @@ impl Guard {
         if answer.trim_end() != GREETING {
             return Err(silent());
         }
-        Ok(Self {
-            journal: Journal::new(writer),
-            child,
-            exe: absolute,
-        })
+        Ok(Self { journal: Journal::new(writer), child, exe: absolute })
     }
 
     /// The journal, to announce what will have to be undone.
@@ -94,13 +80,8 @@ impl Guard {
         self.journal.write(&Line::Done)?;
         let ended = timeout(FINISH_LIMIT, self.child.wait()).await;
         ended
-            .map_err(|_| GuardError::Finish {
-                limit: FINISH_LIMIT,
-            })?
-            .map_err(|source| GuardError::Start {
-                exe: self.exe,
-                source,
-            })?;
+            .map_err(|_| GuardError::Finish { limit: FINISH_LIMIT })?
+            .map_err(|source| GuardError::Start { exe: self.exe, source })?;
         Ok(())
     }
 }

@@ -54,9 +54,7 @@ pub struct Journal {
 
 impl Journal {
     pub(super) fn new(pipe: OwnedFd) -> Self {
-        Self {
-            pipe: Arc::new(File::from(pipe)),
-        }
+        Self { pipe: Arc::new(File::from(pipe)) }
     }
 
     /// Writes one line; call it before the act it announces.
@@ -67,10 +65,7 @@ impl Journal {
         let bytes = line.to_bytes()?;
         (&*self.pipe)
             .write_all(&bytes)
-            .map_err(|source| GuardError::Journal {
-                line: line.to_string(),
-                source,
-            })
+            .map_err(|source| GuardError::Journal { line: line.to_string(), source })
     }
 
     /// A further writing end for a child; the guard sees no end of file while it is open.
@@ -106,10 +101,7 @@ impl Line {
 
     /// Reads one line without its line break; `None` for what is no line of this journal.
     pub(super) fn parse(line: &[u8]) -> Option<Self> {
-        let gap = line
-            .iter()
-            .position(|byte| *byte == b' ')
-            .unwrap_or(line.len());
+        let gap = line.iter().position(|byte| *byte == b' ').unwrap_or(line.len());
         let (word, rest) = (&line[..gap], line.get(gap + 1..).unwrap_or_default());
         let path = || (!rest.is_empty()).then(|| Path::new(OsStr::from_bytes(rest)).to_owned());
         // A path may be any bytes; every other line is ASCII.

@@ -42,10 +42,8 @@ pub fn become_guarded(args: Vec<OsString>) -> Result<Infallible, GuardError> {
     })?;
     let line = Line::Pid(own, launch.kind);
     let written = rustix::io::write(rustix::stdio::stdin(), &line.to_bytes()?);
-    written.map_err(|errno| GuardError::Journal {
-        line: line.to_string(),
-        source: errno.into(),
-    })?;
+    written
+        .map_err(|errno| GuardError::Journal { line: line.to_string(), source: errno.into() })?;
     let closed = File::open("/dev/null").and_then(|null| Ok(rustix::stdio::dup2_stdin(null)?));
     prepared("close its end of the journal", closed)?;
 
@@ -56,10 +54,7 @@ pub fn become_guarded(args: Vec<OsString>) -> Result<Infallible, GuardError> {
         command.gid(account.gid).uid(account.uid);
     }
     let source = command.exec();
-    Err(GuardError::Exec {
-        program: launch.program.into(),
-        source,
-    })
+    Err(GuardError::Exec { program: launch.program.into(), source })
 }
 
 impl Launch {
@@ -78,10 +73,7 @@ impl Launch {
             kind: kind?,
             account,
             program: args.next()?.clone(),
-            args: args
-                .map(AsRef::<OsStr>::as_ref)
-                .map(OsStr::to_owned)
-                .collect(),
+            args: args.map(AsRef::<OsStr>::as_ref).map(OsStr::to_owned).collect(),
         })
     }
 }
@@ -105,13 +97,7 @@ mod tests {
 
     #[test]
     fn anything_but_its_own_grammar_is_refused() {
-        for line in [
-            "--kind nginx -- x",
-            "-- x",
-            "--kind redis",
-            "--kind redis --",
-            "x",
-        ] {
+        for line in ["--kind nginx -- x", "-- x", "--kind redis", "--kind redis --", "x"] {
             assert_eq!(parse(line), None, "{line}");
         }
     }

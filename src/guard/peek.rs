@@ -39,9 +39,6 @@ pub(super) fn cwd(pid: u32) -> io::Result<PathBuf> {
 fn as_owner(pid: u32, command: &mut Command) -> io::Result<Vec<u8>> {
     let owner = fs::metadata(format!("/proc/{pid}"))?;
     command.uid(owner.uid()).gid(owner.gid());
-    let output = command
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .output()?;
+    let output = command.stdin(Stdio::null()).stderr(Stdio::null()).output()?;
     Ok(output.stdout)
 }

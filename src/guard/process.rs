@@ -71,8 +71,7 @@ impl ProcessId {
 
     /// Gone, or a zombie whose last thread is gone: then its sockets and memory are free.
     pub fn has_ended(self) -> bool {
-        self.stat()
-            .is_none_or(|stat| stat.state == State::Zombie && stat.threads <= 1)
+        self.stat().is_none_or(|stat| stat.state == State::Zombie && stat.threads <= 1)
     }
 
     /// Takes hold of the process.
@@ -80,10 +79,8 @@ impl ProcessId {
     /// # Errors
     /// [`GuardError::Ended`] when it is gone.
     pub fn open(self) -> Result<Process, GuardError> {
-        let pid = i32::try_from(self.pid)
-            .ok()
-            .and_then(Pid::from_raw)
-            .ok_or(GuardError::Ended(self))?;
+        let pid =
+            i32::try_from(self.pid).ok().and_then(Pid::from_raw).ok_or(GuardError::Ended(self))?;
         let pidfd = match rustix::process::pidfd_open(pid, PidfdFlags::empty()) {
             Ok(pidfd) => Some(pidfd),
             Err(Errno::SRCH) => return Err(GuardError::Ended(self)),
@@ -110,11 +107,7 @@ impl Process {
         };
         sent.map_err(|errno| match errno {
             Errno::SRCH => GuardError::Ended(self.id),
-            errno => GuardError::Signal {
-                signal,
-                process: self.id,
-                source: errno.into(),
-            },
+            errno => GuardError::Signal { signal, process: self.id, source: errno.into() },
         })
     }
 
@@ -211,10 +204,7 @@ mod tests {
     #[test]
     fn another_start_time_is_another_process() {
         let own = ProcessId::of(std::process::id()).unwrap();
-        let stranger = ProcessId {
-            start_time: own.start_time + 1,
-            ..own
-        };
+        let stranger = ProcessId { start_time: own.start_time + 1, ..own };
         assert!(!own.has_ended());
         assert!(stranger.has_ended());
         assert!(matches!(stranger.open(), Err(GuardError::Ended(_))));

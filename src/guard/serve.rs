@@ -66,15 +66,9 @@ impl Owed {
 
     /// Strangers first: they wait for nothing but a signal.
     fn undo(&self) -> Result<(), GuardError> {
-        for stranger in self
-            .paused
-            .iter()
-            .filter(|paused| !self.processes.contains(paused))
-        {
+        for stranger in self.paused.iter().filter(|paused| !self.processes.contains(paused)) {
             // One that has ended meanwhile needs nothing.
-            let _ = stranger
-                .open()
-                .and_then(|process| process.signal(Sent::Continue));
+            let _ = stranger.open().and_then(|process| process.signal(Sent::Continue));
         }
         ending::end(&self.processes, &self.folders)
     }

@@ -61,9 +61,7 @@ impl SharedMemory {
         let segments = self.living_segments().into_iter();
         let segments = segments.map(|segment| format!("System V segment {}", segment.id));
         let files = self.files.iter().filter(|file| file.exists());
-        segments
-            .chain(files.map(|file| file.display().to_string()))
-            .collect()
+        segments.chain(files.map(|file| file.display().to_string())).collect()
     }
 
     fn living_segments(&self) -> Vec<Segment> {
@@ -72,8 +70,7 @@ impl SharedMemory {
         }
         let table = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
         let rows = table.lines().filter_map(parse_segment);
-        rows.filter(|segment| self.segments.contains(&segment.id))
-            .collect()
+        rows.filter(|segment| self.segments.contains(&segment.id)).collect()
     }
 
     /// Lines of proc_pid_maps(5): address, permissions, offset, device, inode, path. The inode of
@@ -118,12 +115,7 @@ fn noted_segments(folder: &Path) -> Vec<u32> {
     entries
         .filter_map(|entry| {
             let text = fs::read_to_string(entry.path().join("postmaster.pid")).ok()?;
-            text.lines()
-                .nth(6)?
-                .split_ascii_whitespace()
-                .nth(1)?
-                .parse()
-                .ok()
+            text.lines().nth(6)?.split_ascii_whitespace().nth(1)?.parse().ok()
         })
         .collect()
 }
@@ -145,10 +137,7 @@ fn remove_segment(segment: &Segment) {
     if rustix::process::geteuid().is_root() {
         ipcrm.uid(segment.owner);
     }
-    ipcrm
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    ipcrm.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // Whether it worked is seen in the kernel's table, not in what the program says.
     let _ = ipcrm.status();
 }
@@ -168,10 +157,7 @@ mod tests {
              7f1ce000-7f1cf000 rw-p 00000000 00:00 0\n",
         );
         assert_eq!(memory.segments, BTreeSet::from([32801]));
-        assert_eq!(
-            memory.files,
-            BTreeSet::from([PathBuf::from("/dev/shm/PostgreSQL.3406185402")])
-        );
+        assert_eq!(memory.files, BTreeSet::from([PathBuf::from("/dev/shm/PostgreSQL.3406185402")]));
     }
 
     #[test]

@@ -151,6 +151,8 @@ pub struct CounterFacts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClockFacts {
+    /// When it was looked at: the end of the run.
+    pub at: RunTime,
     pub drift_us: i64,
 }
 

@@ -7,6 +7,7 @@
 mod attempt;
 mod clock;
 mod fact;
+mod folder;
 mod ids;
 mod journal;
 mod read;
@@ -18,6 +19,7 @@ pub use fact::{
     BurstFacts, ClockFacts, CounterFacts, Doubt, DrainFacts, Exit, Fact, InstanceFacts, PhaseFacts,
     ResumeFacts, RunFacts, SCHEMA_VERSION,
 };
+pub use folder::{FolderError, Moment, RunFolder};
 pub use ids::{AttemptId, BodyId, InstanceId, IntentId, PhaseId, RunId};
 pub use journal::{JournalError, JournalWriter, Recorder};
 pub use read::{History, ReadError};

@@ -47,10 +47,7 @@ pub(super) fn check_reach(account: Account, path: &Path) -> Result<(), LabError>
             0o001
         };
         if metadata.mode() & bit == 0 {
-            return Err(LabError::Unreachable {
-                path: folder.to_owned(),
-                uid: account.uid,
-            });
+            return Err(LabError::Unreachable { path: folder.to_owned(), uid: account.uid });
         }
     }
     Ok(())
@@ -65,10 +62,7 @@ mod tests {
     fn a_user_is_found_by_its_whole_name_and_is_never_root() {
         let users = "root:x:0:0::/root:/bin/sh\npostgres2:x:7:7::/:/bin/sh\n\
                      postgres:x:101:104:PostgreSQL:/var/lib/postgresql:/bin/bash\nnobody:x:0:0::/:\n";
-        assert_eq!(
-            find(users, "postgres"),
-            Some(Account { uid: 101, gid: 104 })
-        );
+        assert_eq!(find(users, "postgres"), Some(Account { uid: 101, gid: 104 }));
         assert_eq!(find(users, "nobody"), None);
         assert_eq!(find(users, "mysql"), None);
     }
@@ -76,18 +70,11 @@ mod tests {
     #[test]
     fn a_closed_folder_above_is_named() {
         let outer = tempfile::tempdir().unwrap();
-        let stranger = Account {
-            uid: 4_000_001,
-            gid: 4_000_001,
-        };
+        let stranger = Account { uid: 4_000_001, gid: 4_000_001 };
         fs::set_permissions(outer.path(), fs::Permissions::from_mode(0o711)).unwrap();
         check_reach(stranger, &outer.path().join("lab")).unwrap();
         fs::set_permissions(outer.path(), fs::Permissions::from_mode(0o700)).unwrap();
         let refused = check_reach(stranger, &outer.path().join("lab")).unwrap_err();
-        assert!(
-            refused
-                .to_string()
-                .contains(&outer.path().display().to_string())
-        );
+        assert!(refused.to_string().contains(&outer.path().display().to_string()));
     }
 }

@@ -12,11 +12,7 @@ pub enum LabError {
         "the lab needs `{program}` and did not find it in {looked_in}; \
          `apt-get install {package}` brings it (or put its folder in PATH)"
     )]
-    Missing {
-        program: &'static str,
-        package: &'static str,
-        looked_in: String,
-    },
+    Missing { program: &'static str, package: &'static str, looked_in: String },
     #[error(
         "PostgreSQL refuses to run as root, and there is neither a user `postgres` nor `nobody` to \
          run it as; start dupeproof as another user"
@@ -29,45 +25,25 @@ pub enum LabError {
     )]
     Unreachable { path: PathBuf, uid: u32 },
     #[error("could not {act} {}", path.display())]
-    File {
-        act: &'static str,
-        path: PathBuf,
-        source: io::Error,
-    },
+    File { act: &'static str, path: PathBuf, source: io::Error },
     #[error("could not {act}")]
-    Guard {
-        act: &'static str,
-        source: GuardError,
-    },
+    Guard { act: &'static str, source: GuardError },
     #[error("could not find a free port on 127.0.0.1")]
     Port { source: io::Error },
     #[error(
         "{what} ended before it was ready ({status}); the end of {}:\n{tail}",
         log.display()
     )]
-    Died {
-        what: String,
-        status: String,
-        log: PathBuf,
-        tail: String,
-    },
+    Died { what: String, status: String, log: PathBuf, tail: String },
     #[error(
         "{what} was not ready within {limit:?}; the end of {}:\n{tail}",
         log.display()
     )]
-    NotReady {
-        what: String,
-        limit: Duration,
-        log: PathBuf,
-        tail: String,
-    },
+    NotReady { what: String, limit: Duration, log: PathBuf, tail: String },
     #[error("could not wait for {what} to end")]
     Wait { what: String, source: io::Error },
     #[error("could not put {products} products into product_stock")]
-    Stock {
-        products: usize,
-        source: sqlx::Error,
-    },
+    Stock { products: usize, source: sqlx::Error },
     #[error("the routine that ends the lab panicked; the guard ends it when dupeproof ends")]
     StopPanicked { source: tokio::task::JoinError },
 }

@@ -46,23 +46,11 @@ impl Watchers {
     pub(super) fn new(journal: Journal) -> (Self, mpsc::Receiver<LabEvent>) {
         let (sender, receiver) = mpsc::channel(CAPACITY);
         let (tasks, stopping) = (JoinSet::new(), CancellationToken::new());
-        (
-            Self {
-                tasks,
-                stopping,
-                sender,
-                journal,
-            },
-            receiver,
-        )
+        (Self { tasks, stopping, sender, journal }, receiver)
     }
 
     pub(super) fn watch(&mut self, started: Started) {
-        let Started {
-            server,
-            guarded,
-            log,
-        } = started;
+        let Started { server, guarded, log } = started;
         let watch = Watch {
             server,
             process: guarded.process,
@@ -82,10 +70,8 @@ impl Watchers {
     /// Waits until all servers, which have ended, are reaped.
     pub(super) async fn join(mut self) {
         // A server that can't be ended was reported by the one who tried.
-        let _ = timeout(REAP_LIMIT, async {
-            while self.tasks.join_next().await.is_some() {}
-        })
-        .await;
+        let _ =
+            timeout(REAP_LIMIT, async { while self.tasks.join_next().await.is_some() {} }).await;
     }
 }
 
@@ -109,11 +95,7 @@ impl Watch {
         if self.stopping.is_cancelled() {
             return;
         }
-        let event = LabEvent::Exited {
-            what: self.server,
-            status,
-            log_tail: logs::tail(&self.log),
-        };
+        let event = LabEvent::Exited { what: self.server, status, log_tail: logs::tail(&self.log) };
         tokio::select! {
             () = self.stopping.cancelled() => {}
             // Nobody listens when this fails.

@@ -49,9 +49,8 @@ pub(super) async fn start_all(
     let mut instances = Vec::new();
     for mut started in started.collect::<Result<Vec<_>, _>>()? {
         let log = started.log.clone();
-        let greeting = started
-            .until_ready(READY_LIMIT, || std::future::ready(greeting(&log)))
-            .await?;
+        let greeting =
+            started.until_ready(READY_LIMIT, || std::future::ready(greeting(&log))).await?;
         let instance = Instance {
             name: started.server.to_string(),
             address: greeting.listening,
@@ -74,22 +73,13 @@ fn spawn(
     let mut command = site
         .guard
         .command(Kind::Shop, site.guard.exe())
-        .args([
-            "shop",
-            "--listen",
-            "127.0.0.1:0",
-            "--counter-listen",
-            "127.0.0.1:0",
-        ])
+        .args(["shop", "--listen", "127.0.0.1:0", "--counter-listen", "127.0.0.1:0"])
         .args(["--database-url", postgres_url, "--redis-url", redis_url])
         .args(["--instance", &number.to_string()]);
     if !site.spec.defects.is_empty() {
         command = command.args(["--defects", &site.spec.defects.join(",")]);
     }
-    let command = command
-        .args(&site.spec.shop_flags)
-        .stdout(file)
-        .stderr(logs::append(&log)?);
+    let command = command.args(&site.spec.shop_flags).stdout(file).stderr(logs::append(&log)?);
     Started::spawn(site, server, command, log)
 }
 
@@ -97,9 +87,7 @@ fn spawn(
 fn greeting(log: &Path) -> Option<Greeting> {
     let text = fs::read_to_string(log).ok()?;
     let whole = text.rsplit_once('\n')?.0;
-    whole
-        .lines()
-        .find_map(|line| serde_json::from_str(line).ok())
+    whole.lines().find_map(|line| serde_json::from_str(line).ok())
 }
 
 #[cfg(test)]

@@ -12,11 +12,7 @@ const TAIL_LINES: usize = 15;
 /// An empty log, to be appended to.
 pub(super) fn create(folder: &Path, name: &str) -> Result<(PathBuf, File), LabError> {
     let path = folder.join(format!("{name}.log"));
-    let failed = |source| LabError::File {
-        act: "write the log",
-        path: path.clone(),
-        source,
-    };
+    let failed = |source| LabError::File { act: "write the log", path: path.clone(), source };
     fs::create_dir_all(folder).map_err(failed)?;
     File::create(&path).map_err(failed)?;
     let file = append(&path)?;
@@ -25,11 +21,7 @@ pub(super) fn create(folder: &Path, name: &str) -> Result<(PathBuf, File), LabEr
 
 pub(super) fn append(path: &Path) -> Result<File, LabError> {
     let opened = File::options().append(true).open(path);
-    opened.map_err(|source| LabError::File {
-        act: "write the log",
-        path: path.to_owned(),
-        source,
-    })
+    opened.map_err(|source| LabError::File { act: "write the log", path: path.to_owned(), source })
 }
 
 /// The last lines, indented; it says so when there are none.
@@ -41,10 +33,7 @@ pub(super) fn tail(path: &Path) -> String {
         return "  (the log is empty)".to_owned();
     }
     let last = &lines[lines.len().saturating_sub(TAIL_LINES)..];
-    last.iter()
-        .map(|line| format!("  {line}"))
-        .collect::<Vec<_>>()
-        .join("\n")
+    last.iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
 }
 
 fn last_bytes(path: &Path) -> std::io::Result<Vec<u8>> {

@@ -56,11 +56,8 @@ mod tests {
         let mut ports = Vec::new();
         let started = on_free_port(|port| {
             ports.push(port);
-            let result = if ports.len() < 3 {
-                Err(died("bind: Address already in use"))
-            } else {
-                Ok(port)
-            };
+            let result =
+                if ports.len() < 3 { Err(died("bind: Address already in use")) } else { Ok(port) };
             std::future::ready(result)
         });
         assert_eq!(started.await.unwrap(), ports[2]);

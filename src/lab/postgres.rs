@@ -57,39 +57,19 @@ pub(super) async fn start(site: &Site<'_>) -> Result<Postgres, LabError> {
 
 async fn initialise(site: &Site<'_>, data: &Path, log: &Path) -> Result<(), LabError> {
     let command = command(site, Kind::Initdb, &site.programs.initdb, log)?
-        .args([
-            "-U",
-            "postgres",
-            "-A",
-            "trust",
-            "--no-sync",
-            "--locale=C",
-            "-E",
-            "UTF8",
-            "-D",
-        ])
+        .args(["-U", "postgres", "-A", "trust", "--no-sync", "--locale=C", "-E", "UTF8", "-D"])
         .arg(data);
     let mut guarded = site.spawn(command)?;
     let what = "initdb".to_owned();
     let Ok(waited) = tokio::time::timeout(INITDB_LIMIT, guarded.child.wait()).await else {
         let tail = logs::tail(log);
-        return Err(LabError::NotReady {
-            what,
-            limit: INITDB_LIMIT,
-            log: log.to_owned(),
-            tail,
-        });
+        return Err(LabError::NotReady { what, limit: INITDB_LIMIT, log: log.to_owned(), tail });
     };
     match waited {
         Ok(status) if status.success() => Ok(()),
         Ok(status) => {
             let (status, tail) = (status.to_string(), logs::tail(log));
-            Err(LabError::Died {
-                what,
-                status,
-                log: log.to_owned(),
-                tail,
-            })
+            Err(LabError::Died { what, status, log: log.to_owned(), tail })
         }
         Err(source) => Err(LabError::Wait { what, source }),
     }
@@ -97,19 +77,12 @@ async fn initialise(site: &Site<'_>, data: &Path, log: &Path) -> Result<(), LabE
 
 async fn serve(site: &Site<'_>, data: &Path, log: &Path, port: u16) -> Result<Postgres, LabError> {
     let port_text = port.to_string();
-    let ours = [
-        ("listen_addresses", "127.0.0.1"),
-        ("port", &port_text),
-        ("unix_socket_directories", ""),
-    ];
-    let wanted = site
-        .spec
-        .postgres_settings
-        .iter()
-        .map(|(name, value)| (name.as_str(), value.as_str()));
-    let mut command = command(site, Kind::Postgres, &site.programs.postgres, log)?
-        .arg("-D")
-        .arg(data);
+    let ours =
+        [("listen_addresses", "127.0.0.1"), ("port", &port_text), ("unix_socket_directories", "")];
+    let wanted =
+        site.spec.postgres_settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let mut command =
+        command(site, Kind::Postgres, &site.programs.postgres, log)?.arg("-D").arg(data);
     for (name, value) in SETTINGS.into_iter().chain(wanted).chain(ours) {
         command = command.arg("-c").arg(format!("{name}={value}"));
     }
@@ -132,13 +105,8 @@ fn command(
     log: &Path,
 ) -> Result<GuardedCommand, LabError> {
     let guarded = site.guard.command(kind, program).account(site.account);
-    let guarded = guarded
-        .env_clear()
-        .env("LC_ALL", "C")
-        .env("PATH", "/usr/bin:/bin");
-    Ok(guarded
-        .stdout(logs::append(log)?)
-        .stderr(logs::append(log)?))
+    let guarded = guarded.env_clear().env("LC_ALL", "C").env("PATH", "/usr/bin:/bin");
+    Ok(guarded.stdout(logs::append(log)?).stderr(logs::append(log)?))
 }
 
 /// Whether the server there answers, and is the one with this data folder.
@@ -159,10 +127,6 @@ async fn connect(url: &str) -> Result<PgConnection, sqlx::Error> {
 pub(super) async fn stock(url: &str, products: &[(i64, i32)]) -> Result<(), sqlx::Error> {
     let (ids, available): (Vec<i64>, Vec<i32>) = products.iter().copied().unzip();
     let mut connection = connect(url).await?;
-    sqlx::query(STOCK)
-        .bind(ids)
-        .bind(available)
-        .execute(&mut connection)
-        .await?;
+    sqlx::query(STOCK).bind(ids).bind(available).execute(&mut connection).await?;
     connection.close().await
 }

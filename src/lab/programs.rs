@@ -35,9 +35,7 @@ impl Programs {
     /// [`LabError::Missing`] names the first program that isn't there, and its package.
     pub(super) async fn find() -> Result<Self, LabError> {
         let (instead, path) = (env::var_os(OVERRIDE), env::var_os("PATH"));
-        Search::from_env(instead.as_deref(), path.as_deref())
-            .find()
-            .await
+        Search::from_env(instead.as_deref(), path.as_deref()).find().await
     }
 }
 
@@ -45,23 +43,15 @@ impl Search {
     fn from_env(instead: Option<&OsStr>, path: Option<&OsStr>) -> Self {
         if let Some(instead) = instead {
             let name = format!("{OVERRIDE} ({})", instead.display());
-            return Self {
-                folders: env::split_paths(instead).collect(),
-                name,
-            };
+            return Self { folders: env::split_paths(instead).collect(), name };
         }
         let mut folders: Vec<PathBuf> = path.into_iter().flat_map(env::split_paths).collect();
         folders.extend(entries("/usr/lib/postgresql").map(|version| version.join("bin")));
         folders.extend(
-            entries("/usr")
-                .filter(|folder| is_pgdg(folder))
-                .map(|folder| folder.join("bin")),
+            entries("/usr").filter(|folder| is_pgdg(folder)).map(|folder| folder.join("bin")),
         );
         folders.push("/usr/local/pgsql/bin".into());
-        Self {
-            folders,
-            name: "PATH, /usr/lib/postgresql/*/bin or /usr/local/pgsql/bin".to_owned(),
-        }
+        Self { folders, name: "PATH, /usr/lib/postgresql/*/bin or /usr/local/pgsql/bin".to_owned() }
     }
 
     async fn find(&self) -> Result<Programs, LabError> {
@@ -93,46 +83,28 @@ impl Search {
             versions.sort_by_key(|(version, _)| std::cmp::Reverse(*version));
             bins.extend(versions.into_iter().map(|(_, bin)| bin));
         }
-        let lacking = if initdbs.is_empty() {
-            "initdb"
-        } else {
-            "postgres"
-        };
-        bins.into_iter()
-            .next()
-            .ok_or_else(|| self.missing(lacking, "postgresql"))
+        let lacking = if initdbs.is_empty() { "initdb" } else { "postgres" };
+        bins.into_iter().next().ok_or_else(|| self.missing(lacking, "postgresql"))
     }
 
     /// Every program of this name, as an absolute path.
     fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = PathBuf> + 'a {
         let candidates = self.folders.iter().map(move |folder| folder.join(name));
-        candidates
-            .filter(|path| is_program(path))
-            .filter_map(|path| std::path::absolute(path).ok())
+        candidates.filter(|path| is_program(path)).filter_map(|path| std::path::absolute(path).ok())
     }
 
     fn missing(&self, program: &'static str, package: &'static str) -> LabError {
-        LabError::Missing {
-            program,
-            package,
-            looked_in: self.name.clone(),
-        }
+        LabError::Missing { program, package, looked_in: self.name.clone() }
     }
 }
 
 fn entries(folder: &str) -> impl Iterator<Item = PathBuf> {
-    fs::read_dir(folder)
-        .into_iter()
-        .flatten()
-        .flatten()
-        .map(|entry| entry.path())
+    fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path())
 }
 
 /// PostgreSQL's own packages for Red Hat and its kin: /usr/pgsql-17/bin.
 fn is_pgdg(folder: &Path) -> bool {
-    folder
-        .file_name()
-        .is_some_and(|name| name.to_string_lossy().starts_with("pgsql-"))
+    folder.file_name().is_some_and(|name| name.to_string_lossy().starts_with("pgsql-"))
 }
 
 fn is_program(path: &Path) -> bool {
@@ -148,13 +120,10 @@ async fn version(initdb: &Path) -> (u32, u32) {
 
 /// `initdb (PostgreSQL) 15.10 (Debian 15.10-0)` is 15.10, `17beta1` is 17.0, anything else 0.0.
 fn parse_version(text: &str) -> (u32, u32) {
-    let number = text
-        .split_whitespace()
-        .find(|word| word.starts_with(|first: char| first.is_ascii_digit()));
+    let number =
+        text.split_whitespace().find(|word| word.starts_with(|first: char| first.is_ascii_digit()));
     let mut parts = number.unwrap_or_default().split('.').map(|part| {
-        let digits = part
-            .split(|character: char| !character.is_ascii_digit())
-            .next();
+        let digits = part.split(|character: char| !character.is_ascii_digit()).next();
         digits.unwrap_or_default().parse().unwrap_or(0)
     });
     (parts.next().unwrap_or(0), parts.next().unwrap_or(0))
@@ -192,10 +161,8 @@ mod tests {
         symlink(root.join("15.10/initdb"), root.join("bin/initdb")).unwrap();
         program(&root.join("bin/postgres"), "a wrapper");
 
-        let found = search(&[root.join("9.6"), root.join("bin"), root.join("16.2")])
-            .find()
-            .await
-            .unwrap();
+        let found =
+            search(&[root.join("9.6"), root.join("bin"), root.join("16.2")]).find().await.unwrap();
         assert_eq!(found.initdb, root.join("15.10/initdb"));
         assert_eq!(found.postgres, root.join("15.10/postgres"));
         assert_eq!(found.redis, root.join("bin/redis-server"));
@@ -205,13 +172,8 @@ mod tests {
     async fn a_missing_program_is_named_with_its_package() {
         let root = tempfile::tempdir().unwrap();
         let folder = root.path().to_owned();
-        let missing = async || {
-            search(std::slice::from_ref(&folder))
-                .find()
-                .await
-                .unwrap_err()
-                .to_string()
-        };
+        let missing =
+            async || search(std::slice::from_ref(&folder)).find().await.unwrap_err().to_string();
         assert!(missing().await.contains("`initdb`"));
         program(&folder.join("initdb"), "");
         assert!(missing().await.contains("`postgres`"));
@@ -222,10 +184,7 @@ mod tests {
 
     #[test]
     fn versions_are_read_from_what_initdb_says() {
-        assert_eq!(
-            parse_version("initdb (PostgreSQL) 15.10 (Debian 15.10-0+deb12u1)"),
-            (15, 10)
-        );
+        assert_eq!(parse_version("initdb (PostgreSQL) 15.10 (Debian 15.10-0+deb12u1)"), (15, 10));
         assert_eq!(parse_version("initdb (PostgreSQL) 17beta1"), (17, 0));
         assert_eq!(parse_version("no such thing"), (0, 0));
     }

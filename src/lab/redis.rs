@@ -54,13 +54,9 @@ async fn serve(site: &Site<'_>, folder: &Path, log: &Path, port: u16) -> Result<
 
 /// Whether the server there answers, and is this process.
 async fn serves(url: &str, pid: u32) -> RedisResult<bool> {
-    let mut connection: MultiplexedConnection = Client::open(url)?
-        .get_multiplexed_async_connection()
-        .await?;
+    let mut connection: MultiplexedConnection =
+        Client::open(url)?.get_multiplexed_async_connection().await?;
     let _: String = redis::cmd("PING").query_async(&mut connection).await?;
-    let info: String = redis::cmd("INFO")
-        .arg("server")
-        .query_async(&mut connection)
-        .await?;
+    let info: String = redis::cmd("INFO").arg("server").query_async(&mut connection).await?;
     Ok(info.lines().any(|line| line == format!("process_id:{pid}")))
 }

@@ -45,10 +45,8 @@ impl Lab {
         let shops = instance::start_all(&site, &postgres.url, &redis.url).await?;
 
         let (mut watchers, events) = Watchers::new(guard.journal().clone());
-        let (postgres_id, redis_id) = (
-            postgres.started.guarded.process,
-            redis.started.guarded.process,
-        );
+        let (postgres_id, redis_id) =
+            (postgres.started.guarded.process, redis.started.guarded.process);
         watchers.watch(postgres.started);
         watchers.watch(redis.started);
         let mut instances = Vec::new();
@@ -79,10 +77,7 @@ impl Lab {
             return Ok(());
         }
         let stocked = postgres::stock(&self.postgres_url, products).await;
-        stocked.map_err(|source| LabError::Stock {
-            products: products.len(),
-            source,
-        })
+        stocked.map_err(|source| LabError::Stock { products: products.len(), source })
     }
 
     /// The temporary folder, with all that is this lab's but the logs.
@@ -101,10 +96,9 @@ impl Lab {
         match server {
             Server::Postgres => Some(self.postgres),
             Server::Redis => Some(self.redis),
-            Server::Instance(number) => self
-                .instances
-                .get(usize::from(number))
-                .map(|instance| instance.process),
+            Server::Instance(number) => {
+                self.instances.get(usize::from(number)).map(|instance| instance.process)
+            }
         }
     }
 
@@ -113,19 +107,12 @@ impl Lab {
     /// # Errors
     /// [`LabError::Guard`] with what is left; the guard tries again when dupeproof ends.
     pub async fn stop(self) -> Result<(), LabError> {
-        let Self {
-            watchers,
-            mut belongings,
-            ..
-        } = self;
+        let Self { watchers, mut belongings, .. } = self;
         watchers.begin_stop();
         let ended = tokio::task::spawn_blocking(move || belongings.end()).await;
         watchers.join().await;
         ended
             .map_err(|source| LabError::StopPanicked { source })?
-            .map_err(|source| LabError::Guard {
-                act: "end the lab",
-                source,
-            })
+            .map_err(|source| LabError::Guard { act: "end the lab", source })
     }
 }

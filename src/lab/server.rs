@@ -43,11 +43,7 @@ impl Started {
         log: PathBuf,
     ) -> Result<Self, LabError> {
         let guarded = site.spawn(command)?;
-        Ok(Self {
-            server,
-            guarded,
-            log,
-        })
+        Ok(Self { server, guarded, log })
     }
 
     /// Asks until there is an answer.

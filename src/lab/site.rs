@@ -46,13 +46,7 @@ impl<'a> Site<'a> {
     ) -> Result<Self, LabError> {
         let account = account::unprivileged()?;
         let belongings = Belongings::new(guard.journal().clone())?;
-        let site = Self {
-            guard,
-            spec,
-            programs,
-            account,
-            belongings,
-        };
+        let site = Self { guard, spec, programs, account, belongings };
         if let Some(account) = account {
             account::check_reach(account, &site.folder().join("postgres"))?;
             account::check_reach(account, &site.programs.postgres)?;
@@ -68,27 +62,18 @@ impl<'a> Site<'a> {
     /// A folder inside for one server, 0700, and the servers' user owns it.
     pub(super) fn make_folder(&self, name: &str) -> Result<PathBuf, LabError> {
         let path = self.folder().join(name);
-        let made = DirBuilder::new()
-            .mode(0o700)
-            .create(&path)
-            .and_then(|()| match self.account {
-                Some(account) => chown(&path, Some(account.uid), Some(account.gid)),
-                None => Ok(()),
-            });
-        made.map_err(|source| LabError::File {
-            act: "make",
-            path: path.clone(),
-            source,
-        })?;
+        let made = DirBuilder::new().mode(0o700).create(&path).and_then(|()| match self.account {
+            Some(account) => chown(&path, Some(account.uid), Some(account.gid)),
+            None => Ok(()),
+        });
+        made.map_err(|source| LabError::File { act: "make", path: path.clone(), source })?;
         Ok(path)
     }
 
     pub(super) fn spawn(&self, command: GuardedCommand) -> Result<GuardedChild, LabError> {
         let spawned = command.spawn();
-        let guarded = spawned.map_err(|source| LabError::Guard {
-            act: "start a server",
-            source,
-        })?;
+        let guarded =
+            spawned.map_err(|source| LabError::Guard { act: "start a server", source })?;
         self.belongings.add(guarded.process);
         Ok(guarded)
     }
@@ -107,19 +92,16 @@ impl Belongings {
             move |source| LabError::File { act, path, source }
         };
         // Servers report where they are with all links followed.
-        let parent = parent
-            .canonicalize()
-            .map_err(failed("enter the temporary folder", &parent))?;
+        let parent =
+            parent.canonicalize().map_err(failed("enter the temporary folder", &parent))?;
         loop {
             let folder = parent.join(format!("dupeproof-lab-{:08x}", rand::random::<u32>()));
             if folder.exists() {
                 continue;
             }
             let announced = journal.write(&Line::Dir(folder.clone()));
-            announced.map_err(|source| LabError::Guard {
-                act: "announce the lab's folder",
-                source,
-            })?;
+            announced
+                .map_err(|source| LabError::Guard { act: "announce the lab's folder", source })?;
             let made = DirBuilder::new().mode(0o711).create(&folder);
             match made {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -128,12 +110,7 @@ impl Belongings {
                 }
                 made => made.map_err(failed("make", &folder))?,
             }
-            let belongings = Self {
-                journal,
-                folder,
-                processes: Mutex::default(),
-                is_ended: false,
-            };
+            let belongings = Self { journal, folder, processes: Mutex::default(), is_ended: false };
             // Whatever the umask is.
             let opened = fs::set_permissions(&belongings.folder, fs::Permissions::from_mode(0o711));
             opened.map_err(failed("open", &belongings.folder))?;
@@ -146,10 +123,7 @@ impl Belongings {
     }
 
     fn add(&self, process: ProcessId) {
-        self.processes
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .push(process);
+        self.processes.lock().unwrap_or_else(PoisonError::into_inner).push(process);
     }
 
     /// Ends every process, removes the folder, tells the guard. Blocks, well below a second.
@@ -158,11 +132,8 @@ impl Belongings {
     /// When something is still there; the guard has it on its list then, and tries again.
     pub(super) fn end(&mut self) -> Result<(), GuardError> {
         self.is_ended = true;
-        let processes = std::mem::take(
-            self.processes
-                .get_mut()
-                .unwrap_or_else(PoisonError::into_inner),
-        );
+        let processes =
+            std::mem::take(self.processes.get_mut().unwrap_or_else(PoisonError::into_inner));
         guard::end(&processes, std::slice::from_ref(&self.folder))?;
         for process in processes {
             self.journal.write(&Line::Gone(process))?;

@@ -33,6 +33,7 @@ pub use burst::{BurstSummary, Freezer, Freezing};
 pub use error::LoadError;
 pub use http::{Reply, ReplyBudget, ReplyFault, ReplyReader, Tls, get};
 pub use outcome::{Reading, Seen, classify};
+pub use plan::{key_name, user_name};
 pub use progress::{Progress, ProgressNow};
 pub use resolve::Resolved;
 pub use run::{Load, LoadSettings};

@@ -73,14 +73,24 @@ pub(super) fn same_key(
     Ok(Plan { intents, rendered, attempts })
 }
 
+/// The user of the run's intent with this number.
+pub fn user_name(run: RunId, intent: u32) -> String {
+    format!("u-{run}-{intent:03}")
+}
+
+/// The key of the run's intent with this number.
+pub fn key_name(run: RunId, intent: u32) -> String {
+    format!("k-{run}-{intent:03}")
+}
+
 fn intent(ground: &Ground<'_>, burst: &SameKey, request: &Request, index: u32) -> Intent {
     let id = ground.first_intent + index;
     let run = ground.run;
     let mut intent = Intent {
         id: IntentId(id),
         phase: ground.phase,
-        user: format!("u-{run}-{id:03}"),
-        key: format!("k-{run}-{id:03}"),
+        user: user_name(run, id),
+        key: key_name(run, id),
         product: run.first_product() + i64::from(index % ground.products.count.max(1)),
         quantity: burst.quantity,
         fingerprint: String::new(),

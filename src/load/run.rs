@@ -6,11 +6,12 @@
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::history::{Clock, PhaseId, Recorder, RunId};
+use crate::history::{Clock, Intent, PhaseId, Recorder, RunId};
 use crate::profile::{ClientSettings, Contract, Products, Request, SameKey};
 
 use super::bodies::Bodies;
@@ -21,7 +22,7 @@ use super::files::Room;
 use super::http::ReplyBudget;
 use super::plan::{self, Ground, Plan};
 use super::progress::Progress;
-use super::scribe::Scribe;
+use super::scribe::{Account, Scribe, Tally};
 use super::target::TargetInstance;
 
 /// What a load needs to know of its run.
@@ -51,6 +52,9 @@ pub struct Load {
     next_attempt: Arc<AtomicU32>,
     /// Which request a phase sent.
     sent: HashMap<PhaseId, usize>,
+    /// Intents without a definite outcome so far.
+    undecided: Vec<Intent>,
+    longest_handling: Duration,
 }
 
 impl Load {
@@ -62,7 +66,28 @@ impl Load {
             next_intent: 0,
             next_attempt: Arc::default(),
             sent: HashMap::new(),
+            undecided: Vec::new(),
+            longest_handling: Duration::ZERO,
         }
+    }
+
+    /// Intents of all bursts so far that no attempt has brought a definite outcome for.
+    pub fn undecided(&self) -> Vec<Intent> {
+        self.undecided.clone()
+    }
+
+    /// The longest time from an attempt's release to its end so far, time-outs included.
+    pub const fn longest_handling(&self) -> Duration {
+        self.longest_handling
+    }
+
+    /// Takes over what a scribe remembers, after it has written down attempts of these new intents
+    /// or of those that were undecided before.
+    pub(super) fn book(&mut self, intents: &[Intent], account: Account) -> Tally {
+        self.undecided.extend_from_slice(intents);
+        self.undecided.retain(|intent| !account.decided.contains(&intent.id));
+        self.longest_handling = self.longest_handling.max(account.longest);
+        account.tally
     }
 
     pub(super) fn targets(&self) -> &[TargetInstance] {

@@ -3,11 +3,13 @@
 //! One task does it, because a body must stand in the journal before the first attempt that names
 //! it, whichever of 4,000 clients saw it first.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::history::{Attempt, Cause, Fact, Outcome, Recorder};
+use crate::history::{Attempt, Cause, Fact, IntentId, Outcome, Recorder};
 
 use super::bodies::{Bodies, Digested};
 use super::tasks::joined;
@@ -54,9 +56,19 @@ impl Tally {
     }
 }
 
+/// What a scribe remembers of the attempts that it wrote down.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Account {
+    pub tally: Tally,
+    /// Intents with a definite outcome.
+    pub decided: HashSet<IntentId>,
+    /// The longest time from an attempt's release to its end.
+    pub longest: Duration,
+}
+
 /// A scribe at work; it ends when the last sender has gone.
 pub(super) struct Scribe {
-    task: tokio::task::JoinHandle<Tally>,
+    task: tokio::task::JoinHandle<Account>,
 }
 
 impl Scribe {
@@ -66,7 +78,7 @@ impl Scribe {
     }
 
     /// Waits until everything is written down.
-    pub async fn finish(self) -> Tally {
+    pub async fn finish(self) -> Account {
         joined(self.task.await).unwrap_or_default()
     }
 }
@@ -75,8 +87,8 @@ async fn write_down(
     mut ended: mpsc::Receiver<Ended>,
     recorder: Recorder,
     bodies: Arc<Mutex<Bodies>>,
-) -> Tally {
-    let mut tally = Tally::default();
+) -> Account {
+    let mut account = Account::default();
     while let Some(Ended { mut attempt, body }) = ended.recv().await {
         if let Some(body) = body {
             let (id, fact) = bodies.lock().unwrap_or_else(PoisonError::into_inner).number(body);
@@ -85,8 +97,12 @@ async fn write_down(
                 recorder.record(Fact::Body(fact)).await;
             }
         }
-        tally.count(&attempt);
+        account.tally.count(&attempt);
+        account.longest = account.longest.max(attempt.latency().unwrap_or_default());
+        if attempt.outcome.is_definite() {
+            account.decided.insert(attempt.intent);
+        }
         recorder.record(Fact::Attempt(attempt)).await;
     }
-    tally
+    account
 }

@@ -30,7 +30,7 @@ pub(super) fn profile(path: &Path, head: Vec<String>, node: &Node) -> Profile {
         contract: contract(at(node, "contract")),
         client: client(at(node, "client")),
         requests,
-        audit: audit(at(node, "audit")),
+        audit: audit(at(node, "audit"), word(at(node, "lab"), "stock") != "none"),
         phases,
         budget: Budget { p99_latency: maybe_duration(at(node, "budget"), "p99-latency") },
         limits: Limits {
@@ -51,6 +51,7 @@ fn lab(node: &Node) -> LabSettings {
         isolation: word(node, "isolation"),
         one_order_per: word(node, "one-order-per"),
         pool_size: count(node, "pool-size"),
+        stock: word(node, "stock"),
         lock_poll: duration(node, "lock-poll"),
         lock_wait: duration(node, "lock-wait"),
         lease: duration(node, "lease"),
@@ -134,7 +135,7 @@ fn request(entry: &Entry) -> Request {
     }
 }
 
-fn audit(node: &Node) -> AuditTables {
+fn audit(node: &Node, takes_stock: bool) -> AuditTables {
     let orders = at(node, "orders");
     AuditTables {
         orders: OrdersTable {
@@ -149,7 +150,7 @@ fn audit(node: &Node) -> AuditTables {
             created: maybe_text(orders, "created"),
             sold: texts(at(orders, "sold")),
         },
-        stock: node.get("stock").map(|stock| StockTable {
+        stock: node.get("stock").filter(|_| takes_stock).map(|stock| StockTable {
             table: text(stock, "table"),
             product: text(stock, "product"),
             available: text(stock, "available"),

@@ -51,6 +51,8 @@ pub struct LabSettings {
     /// `key` or `user`.
     pub one_order_per: Choice,
     pub pool_size: u32,
+    /// `conditional` or `none`.
+    pub stock: Choice,
     pub lock_poll: Duration,
     pub lock_wait: Duration,
     pub lease: Duration,

@@ -18,13 +18,17 @@ const CLASSES: [(&str, Option<Outcome>); 6] = [
     ("unknown", Some(Outcome::Unknown)),
 ];
 
+/// An hour: longer than any client waits.
+const LONGEST_US: u64 = 3_600_000_000;
+
 /// One row for each class that has an attempt.
 pub(super) fn latencies(attempts: &[Attempt]) -> Vec<LatencyResult> {
     CLASSES.iter().filter_map(|&(name, class)| latency(attempts, name, class)).collect()
 }
 
 fn latency(attempts: &[Attempt], name: &str, class: Option<Outcome>) -> Option<LatencyResult> {
-    let mut histogram = Histogram::<u64>::new(3).expect("three digits are a valid precision");
+    let mut histogram =
+        Histogram::<u64>::new_with_bounds(1, LONGEST_US, 3).expect("a valid range and precision");
     attempts
         .iter()
         .filter(|attempt| attempt.cause == Cause::Burst)

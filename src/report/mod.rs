@@ -2,6 +2,7 @@
 
 mod build;
 mod csv;
+mod experiments;
 pub mod format;
 mod latency;
 mod result;
@@ -9,6 +10,7 @@ mod text;
 
 pub use build::{Material, Telling, build};
 pub use csv::csv;
+pub use experiments::{Experiment, experiments};
 pub use result::{
     BudgetResult, BurstResult, DoubtResult, FindingResult, GateResult, LatencyResult, Reproduction,
     RunResult, RunSummary, SCHEMA_VERSION, StoryResult,

@@ -9,7 +9,7 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::format::{counted, duration_us, thousands};
-use super::result::{BurstResult, FindingResult, RunResult};
+use super::result::{BurstResult, FindingResult, GateResult, RunResult};
 use crate::audit::{GateState, Verdict};
 use crate::codes::Severity;
 
@@ -40,7 +40,9 @@ fn gate(result: &RunResult, out: &mut String) {
     heading(out, "GATE");
     let mut table = table(4);
     table.set_content_arrangement(ContentArrangement::Dynamic);
-    for gate in &result.gates {
+    for gate in
+        result.gates.iter().filter(|gate| !is_condition(gate) || gate.state != GateState::Held)
+    {
         let mark = match gate.state {
             GateState::Held => "ok",
             GateState::Broken => "x",
@@ -48,10 +50,25 @@ fn gate(result: &RunResult, out: &mut String) {
         };
         table.add_row([mark, &gate.title, &gate.detail, &gate.code]);
     }
+    let held = |gate: &&GateResult| is_condition(gate) && gate.state == GateState::Held;
+    let conditions: Vec<_> =
+        result.gates.iter().filter(held).map(|gate| gate.code.as_str()).collect();
+    if !conditions.is_empty() {
+        let met = counted(conditions.len() as u64, "condition", "conditions");
+        table.add_row([
+            "ok",
+            "the run proves something",
+            &format!("{met} met: {}", conditions.join(" ")),
+            "G",
+        ]);
+    }
     for budget in &result.budgets {
         let measured = budget.measured_us.map_or_else(|| "not measured".to_owned(), duration_us);
         let detail = format!("{measured}, limit {}", duration_us(budget.limit_us));
         table.add_row([if budget.met { "ok" } else { "x" }, &budget.name, &detail, "budget"]);
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 1));
     }
     for line in table.lines() {
         let line = line.trim_end();
@@ -62,6 +79,11 @@ fn gate(result: &RunResult, out: &mut String) {
         };
         let _ = writeln!(out, "    {styled}");
     }
+}
+
+/// Gates G.. say whether the run can prove anything; those that hold share a line.
+fn is_condition(gate: &GateResult) -> bool {
+    gate.code.starts_with('G')
 }
 
 fn tell(finding: &FindingResult, out: &mut String) {
@@ -86,7 +108,7 @@ fn tell(finding: &FindingResult, out: &mut String) {
         for row in &finding.evidence.rows {
             table.add_row(row);
         }
-        indented(out, &table);
+        indented(out, &mut table);
     }
     if let Some(story) = &finding.story {
         let _ = writeln!(out, "  {}", story.heading);
@@ -97,7 +119,7 @@ fn tell(finding: &FindingResult, out: &mut String) {
             let at = scene.at.map(|at| at.to_string()).unwrap_or_default();
             table.add_row([&at, &scene.seen_by, &scene.what]);
         }
-        indented(out, &table);
+        indented(out, &mut table);
     }
     if !finding.therefore.is_empty() {
         let _ = writeln!(out, "  therefore");
@@ -204,7 +226,7 @@ fn latency(result: &RunResult, out: &mut String) {
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
-    indented(out, &table);
+    indented(out, &mut table);
 }
 
 fn ending(result: &RunResult, out: &mut String) {
@@ -288,7 +310,10 @@ fn table(indent: u16) -> Table {
     table
 }
 
-fn indented(out: &mut String, table: &Table) {
+fn indented(out: &mut String, table: &mut Table) {
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
     let indent = usize::from(WIDTH - table.width().unwrap_or(WIDTH));
     for line in table.lines() {
         let _ = writeln!(out, "{}{}", " ".repeat(indent), line.trim_end());

@@ -1,1 +1,47 @@
 //! The only room that writes to the terminal.
+//!
+//! stdout carries a command's result and nothing else; progress, notes and errors go to stderr.
+//! Styles are taken out at the edge (`anstream`) where the terminal or `NO_COLOR` says so.
+
+mod failure;
+mod progress;
+
+pub use failure::{Exit, Failure};
+pub use progress::{Narrator, narrator};
+
+use std::io::Write;
+
+/// When to colour.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR says otherwise.
+    #[default]
+    Auto,
+    Always,
+    Never,
+}
+
+/// Decides for the whole process.
+pub fn choose_color(color: Color) {
+    match color {
+        Color::Auto => {}
+        Color::Always => anstream::ColorChoice::Always.write_global(),
+        Color::Never => anstream::ColorChoice::Never.write_global(),
+    }
+}
+
+/// Whether text for stderr should be styled by whoever renders it.
+pub fn colors_stderr() -> bool {
+    anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never
+}
+
+/// The command's result. A reader that went away (`| head`) is no error.
+pub fn result(text: &str) {
+    let _ = anstream::stdout().write_all(text.as_bytes());
+    let _ = anstream::stdout().flush();
+}
+
+/// A note beside the result.
+pub fn note(text: &str) {
+    let _ = writeln!(anstream::stderr(), "{text}");
+}

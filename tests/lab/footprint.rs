@@ -22,11 +22,7 @@ impl Footprint {
     /// Of a lab's own folder, or of the TMPDIR of a program that makes labs.
     pub fn of(folder: &Path) -> Self {
         let folder = folder.canonicalize().unwrap();
-        Self {
-            folder,
-            processes: BTreeMap::new(),
-            files: BTreeSet::new(),
-        }
+        Self { folder, processes: BTreeMap::new(), files: BTreeSet::new() }
     }
 
     pub fn look(&mut self) {
@@ -37,10 +33,8 @@ impl Footprint {
                 continue;
             };
             let parent = process.stat().map_or(0, |stat| stat.parent);
-            let is_child = self
-                .processes
-                .get(&parent)
-                .is_some_and(|(parent, _)| !parent.has_ended());
+            let is_child =
+                self.processes.get(&parent).is_some_and(|(parent, _)| !parent.has_ended());
             if is_child || self.is_named_by(pid) {
                 let name = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
                 let name = String::from_utf8_lossy(&name).replace('\0', " ");
@@ -52,47 +46,26 @@ impl Footprint {
 
     /// Whether a process with this in its command line has been seen.
     pub fn has_seen(&self, words: &str) -> bool {
-        self.processes
-            .values()
-            .any(|(_, name)| name.contains(words))
+        self.processes.values().any(|(_, name)| name.contains(words))
     }
 
     /// The process that was seen with this in its command line.
     pub fn find(&self, words: &str) -> ProcessId {
-        self.processes
-            .values()
-            .find(|(_, name)| name.contains(words))
-            .unwrap()
-            .0
+        self.processes.values().find(|(_, name)| name.contains(words)).unwrap().0
     }
 
     /// Looks, and lists what is there now. Zombies are not there.
     pub fn left(&mut self) -> Result<(), String> {
         self.look();
-        let alive = self
-            .processes
-            .values()
-            .filter(|(process, _)| !process.has_ended());
-        let mut left: Vec<String> = alive
-            .map(|(process, name)| format!("{process} {name}"))
-            .collect();
+        let alive = self.processes.values().filter(|(process, _)| !process.has_ended());
+        let mut left: Vec<String> =
+            alive.map(|(process, name)| format!("{process} {name}")).collect();
+        left.extend(self.folders().iter().map(|folder| folder.display().to_string()));
         left.extend(
-            self.folders()
-                .iter()
-                .map(|folder| folder.display().to_string()),
-        );
-        left.extend(
-            self.files
-                .iter()
-                .filter(|file| file.exists())
-                .map(|file| file.display().to_string()),
+            self.files.iter().filter(|file| file.exists()).map(|file| file.display().to_string()),
         );
         left.extend(self.segments());
-        if left.is_empty() {
-            Ok(())
-        } else {
-            Err(left.join("\n"))
-        }
+        if left.is_empty() { Ok(()) } else { Err(left.join("\n")) }
     }
 
     fn is_named_by(&self, pid: u32) -> bool {
@@ -106,46 +79,26 @@ impl Footprint {
     }
 
     fn folders(&self) -> Vec<PathBuf> {
-        let is_lab = |path: &Path| {
-            path.file_name()
-                .unwrap()
-                .as_bytes()
-                .starts_with(b"dupeproof-lab-")
-        };
+        let is_lab =
+            |path: &Path| path.file_name().unwrap().as_bytes().starts_with(b"dupeproof-lab-");
         if is_lab(&self.folder) {
-            return self
-                .folder
-                .exists()
-                .then(|| self.folder.clone())
-                .into_iter()
-                .collect();
+            return self.folder.exists().then(|| self.folder.clone()).into_iter().collect();
         }
         let entries = fs::read_dir(&self.folder).unwrap().flatten();
-        entries
-            .map(|entry| entry.path())
-            .filter(|path| is_lab(path))
-            .collect()
+        entries.map(|entry| entry.path()).filter(|path| is_lab(path)).collect()
     }
 
     fn note_shared_files(&mut self, pid: u32) {
         let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-        let paths = maps
-            .lines()
-            .filter_map(|line| line.split_ascii_whitespace().nth(5));
-        self.files.extend(
-            paths
-                .filter(|path| path.starts_with("/dev/shm/"))
-                .map(PathBuf::from),
-        );
+        let paths = maps.lines().filter_map(|line| line.split_ascii_whitespace().nth(5));
+        self.files.extend(paths.filter(|path| path.starts_with("/dev/shm/")).map(PathBuf::from));
     }
 
     /// System V segments that one of our processes has made.
     fn segments(&self) -> Vec<String> {
         let table = fs::read_to_string("/proc/sysvipc/shm").unwrap();
-        let rows = table
-            .lines()
-            .skip(1)
-            .map(|row| row.split_ascii_whitespace().collect::<Vec<_>>());
+        let rows =
+            table.lines().skip(1).map(|row| row.split_ascii_whitespace().collect::<Vec<_>>());
         rows.filter(|row| self.processes.contains_key(&row[4].parse().unwrap()))
             .map(|row| format!("System V segment {} of {}", row[1], row[4]))
             .collect()

@@ -30,21 +30,14 @@ async fn the_guard_survives_what_ends_others_and_then_does_its_work() {
         .spawn()
         .unwrap();
     let mut greeting = String::new();
-    BufReader::new(guard.stdout.take().unwrap())
-        .read_line(&mut greeting)
-        .unwrap();
+    BufReader::new(guard.stdout.take().unwrap()).read_line(&mut greeting).unwrap();
     let pid = Pid::from_child(&guard);
     for signal in [Any::INT, Any::TERM, Any::HUP, Any::QUIT] {
         kill_process(pid, signal).unwrap();
     }
     let ProcessId { pid, start_time } = process;
     let mut stdin = guard.stdin.take().unwrap();
-    write!(
-        stdin,
-        "dir {}\npid {pid} {start_time} redis\nnonsense\n",
-        folder.display()
-    )
-    .unwrap();
+    write!(stdin, "dir {}\npid {pid} {start_time} redis\nnonsense\n", folder.display()).unwrap();
     assert!(!process.has_ended());
     drop(stdin);
     assert!(guard.wait().unwrap().success());
@@ -67,10 +60,7 @@ async fn a_stranger_that_is_paused_runs_again_when_the_owner_is_gone() {
 async fn after_done_nothing_is_touched() {
     let folder = tempfile::tempdir().unwrap();
     let guard = guard().await;
-    guard
-        .journal()
-        .write(&Line::Dir(folder.path().to_owned()))
-        .unwrap();
+    guard.journal().write(&Line::Dir(folder.path().to_owned())).unwrap();
     guard.finish().await.unwrap();
     assert!(folder.path().exists());
 }
@@ -79,20 +69,16 @@ async fn after_done_nothing_is_touched() {
 async fn a_launched_process_is_known_from_its_first_moment() {
     for _ in 0..20 {
         let guard = guard().await;
-        let launched = guard
-            .command(Kind::Redis, Path::new("/bin/sleep"))
-            .arg("60")
-            .spawn()
-            .unwrap();
+        let launched =
+            guard.command(Kind::Redis, Path::new("/bin/sleep")).arg("60").spawn().unwrap();
         // At once: the launcher has not become the program yet.
         drop(guard);
-        until(LIMIT, || {
-            if launched.process.has_ended() {
-                Ok(())
-            } else {
-                Err("alive".to_owned())
-            }
-        })
+        until(
+            LIMIT,
+            || {
+                if launched.process.has_ended() { Ok(()) } else { Err("alive".to_owned()) }
+            },
+        )
         .await;
     }
 }
@@ -106,29 +92,17 @@ async fn children_of_a_launched_process_end_with_it_also_when_stopped() {
         "setsid sleep 61 & echo $! > {0}; setsid sleep 62 & echo $! >> {0}; wait",
         note.display()
     );
-    let launched = guard
-        .command(Kind::Redis, Path::new("/bin/sh"))
-        .args(["-c", &script])
-        .spawn()
-        .unwrap();
+    let launched =
+        guard.command(Kind::Redis, Path::new("/bin/sh")).args(["-c", &script]).spawn().unwrap();
     let children = until(LIMIT, || {
         let text = fs::read_to_string(&note).map_err(|error| error.to_string())?;
         let pids: Vec<u32> = text.lines().filter_map(|line| line.parse().ok()).collect();
         let children: Vec<ProcessId> = pids.into_iter().filter_map(ProcessId::of).collect();
-        if children.len() == 2 {
-            Ok(children)
-        } else {
-            Err(text)
-        }
+        if children.len() == 2 { Ok(children) } else { Err(text) }
     })
     .await;
     children[0].open().unwrap().signal(Signal::Stop).unwrap();
-    launched
-        .process
-        .open()
-        .unwrap()
-        .signal(Signal::Stop)
-        .unwrap();
+    launched.process.open().unwrap().signal(Signal::Stop).unwrap();
     drop(guard);
     until(LIMIT, || {
         let alive = children.iter().find(|child| !child.has_ended());
@@ -149,18 +123,12 @@ async fn a_launched_process_has_its_own_session_and_only_what_it_was_given() {
         .stdout(Stdio::piped());
     let is_root = rustix::process::geteuid().is_root();
     if is_root {
-        command = command.account(Some(Account {
-            uid: 4001,
-            gid: 4002,
-        }));
+        command = command.account(Some(Account { uid: 4001, gid: 4002 }));
     }
     let mut launched = command.spawn().unwrap();
     let mut said = String::new();
     let mut stdout = launched.child.stdout.take().unwrap();
-    timeout(LIMIT, stdout.read_to_string(&mut said))
-        .await
-        .unwrap()
-        .unwrap();
+    timeout(LIMIT, stdout.read_to_string(&mut said)).await.unwrap().unwrap();
     let lines: Vec<&str> = said.lines().map(str::trim).collect();
     if is_root {
         assert_eq!(lines[0], "4001 4002 / [] [yes]");
@@ -177,11 +145,8 @@ async fn a_program_that_can_not_be_run_is_named_in_its_log() {
     let folder = tempfile::tempdir().unwrap();
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
     let log = fs::File::create(folder.path().join("log")).unwrap();
-    let mut launched = guard
-        .command(Kind::Redis, Path::new("/nowhere/redis-server"))
-        .stderr(log)
-        .spawn()
-        .unwrap();
+    let mut launched =
+        guard.command(Kind::Redis, Path::new("/nowhere/redis-server")).stderr(log).spawn().unwrap();
     assert_eq!(launched.child.wait().await.unwrap().code(), Some(127));
     let said = fs::read_to_string(folder.path().join("log")).unwrap();
     assert!(said.contains("/nowhere/redis-server"), "{said}");

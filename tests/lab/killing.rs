@@ -48,18 +48,12 @@ impl Owner {
             .spawn()
             .unwrap();
         let footprint = Footprint::of(folder.path());
-        Self {
-            child,
-            folder,
-            footprint,
-        }
+        Self { child, folder, footprint }
     }
 
     /// The last words of the lines it prints when it is up.
     fn urls(&mut self) -> Vec<String> {
-        let lines = BufReader::new(self.child.stdout.take().unwrap())
-            .lines()
-            .map_while(Result::ok);
+        let lines = BufReader::new(self.child.stdout.take().unwrap()).lines().map_while(Result::ok);
         let mut urls = Vec::new();
         for line in lines {
             urls.push(line.split_whitespace().last().unwrap().to_owned());
@@ -74,11 +68,7 @@ impl Owner {
         until(Duration::from_secs(20), || {
             self.footprint.look();
             let seen = self.footprint.has_seen(sign);
-            if seen {
-                Ok(())
-            } else {
-                Err(format!("no {sign}"))
-            }
+            if seen { Ok(()) } else { Err(format!("no {sign}")) }
         })
         .await;
     }
@@ -129,10 +119,7 @@ async fn a_kill_of_a_root_with_few_rights_leaves_nothing() {
 async fn a_kill_leaves_nothing_when_backends_are_busy_and_servers_are_stopped() {
     let mut owner = Owner::start(2);
     let urls = owner.urls();
-    let postgres = urls
-        .iter()
-        .find(|url| url.starts_with("postgres:"))
-        .unwrap();
+    let postgres = urls.iter().find(|url| url.starts_with("postgres:")).unwrap();
     let (_busy, _) = busy_backend(postgres).await;
     let (_stopped, backend) = busy_backend(postgres).await;
     backend.open().unwrap().signal(Signal::Stop).unwrap();

@@ -1,9 +1,6 @@
 //! The guard, the lab and pauses, with real processes: what comes up, and that nothing is left.
 
-#![expect(
-    clippy::unwrap_used,
-    reason = "helpers of tests fail like the tests themselves"
-)]
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail like the tests themselves")]
 
 mod footprint;
 mod guarding;
@@ -21,9 +18,7 @@ use dupeproof::guard::Guard;
 const EXE: &str = env!("CARGO_BIN_EXE_dupeproof");
 
 async fn guard() -> Guard {
-    Guard::start(Path::new(EXE))
-        .await
-        .expect("the guard starts")
+    Guard::start(Path::new(EXE)).await.expect("the guard starts")
 }
 
 /// Looks again and again until it is so; what it saw last, when it isn't so in time.

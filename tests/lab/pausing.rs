@@ -28,11 +28,7 @@ impl Drop for Sleeper {
 
 pub fn is(process: ProcessId, state: State) -> Result<(), String> {
     let stat = process.stat();
-    if stat.is_some_and(|stat| stat.state == state) {
-        Ok(())
-    } else {
-        Err(format!("{stat:?}"))
-    }
+    if stat.is_some_and(|stat| stat.state == state) { Ok(()) } else { Err(format!("{stat:?}")) }
 }
 
 #[tokio::test]
@@ -79,10 +75,7 @@ async fn several_are_resumed_in_order_and_all_of_them_run() {
 async fn another_process_with_the_same_pid_is_left_alone() {
     let guard = guard().await;
     let (_sleeper, process) = Sleeper::start();
-    let predecessor = ProcessId {
-        start_time: process.start_time - 1,
-        ..process
-    };
+    let predecessor = ProcessId { start_time: process.start_time - 1, ..process };
     let refused = chaos::pause(&predecessor, &guard).await.unwrap_err();
     assert!(matches!(refused, ChaosError::Act { .. }), "{refused}");
     assert_eq!(is(process, State::Live), Ok(()));

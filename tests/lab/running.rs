@@ -16,23 +16,17 @@ use crate::{guard, until};
 /// A back-end that never looks up from its work, and its process.
 pub async fn busy_backend(url: &str) -> (JoinHandle<()>, ProcessId) {
     let mut connection = PgConnection::connect(url).await.unwrap();
-    let pid: i32 = sqlx::query_scalar("SELECT pg_backend_pid()")
-        .fetch_one(&mut connection)
-        .await
-        .unwrap();
+    let pid: i32 =
+        sqlx::query_scalar("SELECT pg_backend_pid()").fetch_one(&mut connection).await.unwrap();
     let busy = tokio::spawn(async move {
         // It ends with the server.
-        let _ = sqlx::raw_sql("DO $$ BEGIN LOOP END LOOP; END $$")
-            .execute(&mut connection)
-            .await;
+        let _ = sqlx::raw_sql("DO $$ BEGIN LOOP END LOOP; END $$").execute(&mut connection).await;
     });
     let working =
         "SELECT count(*)::text FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'DO %'";
-    timeout(Duration::from_secs(5), async {
-        while ask(url, working).await.unwrap() == "0" {}
-    })
-    .await
-    .unwrap();
+    timeout(Duration::from_secs(5), async { while ask(url, working).await.unwrap() == "0" {} })
+        .await
+        .unwrap();
     (busy, ProcessId::of(pid.unsigned_abs()).unwrap())
 }
 
@@ -43,27 +37,12 @@ async fn a_server_that_dies_is_an_event_with_its_status_and_log() {
     let mut lab = Lab::start(spec(&logs, 0), &guard).await.unwrap();
     let mut events = lab.events().unwrap();
     assert!(lab.events().is_none());
-    lab.process(Server::Redis)
-        .unwrap()
-        .open()
-        .unwrap()
-        .signal(Signal::Kill)
-        .unwrap();
-    let event = timeout(Duration::from_secs(5), events.recv())
-        .await
-        .unwrap()
-        .unwrap();
-    let LabEvent::Exited {
-        what,
-        status,
-        log_tail,
-    } = event;
+    lab.process(Server::Redis).unwrap().open().unwrap().signal(Signal::Kill).unwrap();
+    let event = timeout(Duration::from_secs(5), events.recv()).await.unwrap().unwrap();
+    let LabEvent::Exited { what, status, log_tail } = event;
     assert_eq!(what, Server::Redis);
     assert_eq!(status, "signal: 9 (SIGKILL)");
-    assert!(
-        log_tail.contains("Ready to accept connections"),
-        "{log_tail}"
-    );
+    assert!(log_tail.contains("Ready to accept connections"), "{log_tail}");
     lab.stop().await.unwrap();
     assert_eq!(events.recv().await, None, "a stop is no event");
     guard.finish().await.unwrap();
@@ -95,10 +74,7 @@ async fn a_stop_finds_the_busy_backend_of_a_killed_postmaster() {
     let (_busy, backend) = busy_backend(&lab.postgres_url).await;
     footprint.look();
     lab.postgres.open().unwrap().signal(Signal::Kill).unwrap();
-    timeout(Duration::from_secs(5), events.recv())
-        .await
-        .unwrap()
-        .unwrap();
+    timeout(Duration::from_secs(5), events.recv()).await.unwrap().unwrap();
     assert!(!backend.has_ended(), "it outlives its postmaster");
     lab.stop().await.unwrap();
     assert_eq!(footprint.left(), Ok(()));
@@ -116,9 +92,6 @@ async fn a_dropped_lab_and_a_cancelled_start_leave_nothing() {
     until(Duration::from_secs(2), || footprint.left()).await;
 
     let start = Lab::start(spec(&folder, 0), &guard);
-    assert!(
-        timeout(Duration::from_millis(120), start).await.is_err(),
-        "initdb takes longer"
-    );
+    assert!(timeout(Duration::from_millis(120), start).await.is_err(), "initdb takes longer");
     guard.finish().await.unwrap();
 }

@@ -15,9 +15,7 @@ use crate::starting::{ask, spec};
 /// The status of an order placed with a key of its own.
 fn order(address: SocketAddr, key: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream
-        .set_read_timeout(Some(Duration::from_secs(10)))
-        .unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     let body = r#"{"productId":1001,"quantity":2}"#;
     let length = body.len();
     write!(
@@ -44,16 +42,9 @@ async fn every_instance_serves_orders_from_the_stock_that_was_asked_for() {
     let mut footprint = Footprint::of(lab.folder());
     assert_eq!(lab.instances.len(), 2);
     for instance in &lab.instances {
-        assert_eq!(
-            order(instance.address, &instance.name),
-            "HTTP/1.1 201 Created"
-        );
+        assert_eq!(order(instance.address, &instance.name), "HTTP/1.1 201 Created");
         assert!(TcpStream::connect(instance.counter).is_ok());
-        assert!(
-            logs.path()
-                .join(format!("logs/{}.log", instance.name))
-                .exists()
-        );
+        assert!(logs.path().join(format!("logs/{}.log", instance.name)).exists());
     }
     let left = "SELECT available::text FROM product_stock WHERE product_id = 1001";
     assert_eq!(ask(&lab.postgres_url, left).await.unwrap(), "46");
@@ -61,17 +52,9 @@ async fn every_instance_serves_orders_from_the_stock_that_was_asked_for() {
     assert_eq!(ask(&lab.postgres_url, left).await.unwrap(), "7");
     let connections =
         "SELECT count(*)::text FROM pg_stat_activity WHERE backend_type = 'client backend'";
-    assert_eq!(
-        ask(&lab.postgres_url, connections).await.unwrap(),
-        "7",
-        "2 x 3, and this one"
-    );
+    assert_eq!(ask(&lab.postgres_url, connections).await.unwrap(), "7", "2 x 3, and this one");
 
-    let processes: Vec<_> = lab
-        .instances
-        .iter()
-        .map(|instance| instance.process)
-        .collect();
+    let processes: Vec<_> = lab.instances.iter().map(|instance| instance.process).collect();
     footprint.look();
     lab.stop().await.unwrap();
     assert_eq!(footprint.left(), Ok(()));
@@ -83,31 +66,14 @@ async fn every_instance_serves_orders_from_the_stock_that_was_asked_for() {
 async fn a_killed_instance_is_an_event_and_the_others_serve_on() {
     let logs = tempfile::tempdir().unwrap();
     let guard = guard().await;
-    let spec = LabSpec {
-        products: vec![(1001, 50)],
-        ..spec(&logs, 2)
-    };
+    let spec = LabSpec { products: vec![(1001, 50)], ..spec(&logs, 2) };
     let mut lab = Lab::start(spec, &guard).await.unwrap();
     let mut events = lab.events().unwrap();
-    lab.instances[1]
-        .process
-        .open()
-        .unwrap()
-        .signal(Signal::Kill)
-        .unwrap();
-    let event = timeout(Duration::from_secs(5), events.recv())
-        .await
-        .unwrap()
-        .unwrap();
+    lab.instances[1].process.open().unwrap().signal(Signal::Kill).unwrap();
+    let event = timeout(Duration::from_secs(5), events.recv()).await.unwrap().unwrap();
     let LabEvent::Exited { what, status, .. } = event;
-    assert_eq!(
-        (what, status.as_str()),
-        (Server::Instance(1), "signal: 9 (SIGKILL)")
-    );
-    assert_eq!(
-        order(lab.instances[0].address, "k1"),
-        "HTTP/1.1 201 Created"
-    );
+    assert_eq!((what, status.as_str()), (Server::Instance(1), "signal: 9 (SIGKILL)"));
+    assert_eq!(order(lab.instances[0].address, "k1"), "HTTP/1.1 201 Created");
     lab.stop().await.unwrap();
     guard.finish().await.unwrap();
 }
@@ -116,15 +82,9 @@ async fn a_killed_instance_is_an_event_and_the_others_serve_on() {
 async fn an_instance_that_refuses_its_flags_is_quoted() {
     let logs = tempfile::tempdir().unwrap();
     let guard = guard().await;
-    let spec = LabSpec {
-        defects: vec!["unlock-never".to_owned()],
-        ..spec(&logs, 1)
-    };
+    let spec = LabSpec { defects: vec!["unlock-never".to_owned()], ..spec(&logs, 1) };
     let error = Lab::start(spec, &guard).await.unwrap_err();
-    assert!(
-        matches!(&error, LabError::Died { what, .. } if what == "shop-0"),
-        "{error}"
-    );
+    assert!(matches!(&error, LabError::Died { what, .. } if what == "shop-0"), "{error}");
     assert!(error.to_string().contains("unlock-never"), "{error}");
     guard.finish().await.unwrap();
 }

@@ -59,6 +59,12 @@ pub static LAB: Table = Table {
             Shape::Count { min: 1, max: 500 },
         )
         .default("20"),
+        Field::new(
+            "stock",
+            "How an order takes its units; `none` takes nothing, and stock isn't judged then.",
+            Shape::Word(&["conditional", "none"]),
+        )
+        .default("\"conditional\""),
         Field::new("lock-poll", "The wait between two tries to get the lock.", WAIT)
             .default("\"5ms\""),
         Field::new("lock-wait", "How long the shop tries to get the lock.", WAIT).default("\"2s\""),

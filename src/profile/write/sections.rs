@@ -45,6 +45,7 @@ fn lab(out: &mut String, profile: &Profile) {
     line(out, "isolation", Some(text(lab.isolation)));
     line(out, "one-order-per", Some(text(lab.one_order_per)));
     line(out, "pool-size", Some(lab.pool_size.to_string()));
+    line(out, "stock", Some(text(lab.stock)));
     line(out, "lock-poll", Some(duration(lab.lock_poll)));
     line(out, "lock-wait", Some(duration(lab.lock_wait)));
     line(out, "lease", Some(duration(lab.lease)));

@@ -1,0 +1,36 @@
+# `make drill` and `make test` are all that a fresh Debian or Ubuntu with Rust needs.
+
+.PHONY: drill demo test lint docs bench soak
+
+# The main drill in the lab: 4,000 duplicate requests at a correct order service.
+drill:
+	@.ci/prepare
+	cargo build --release --locked
+	cargo run --release --locked --quiet -- run profiles/checkout.toml
+
+# The published experiments, one after the other, in one table.
+demo:
+	@.ci/prepare
+	cargo run --release --locked --quiet -- demo
+
+# The whole gate.
+test: lint docs
+	cargo test --locked
+
+lint:
+	@.ci/prepare test
+	cargo fmt --all --check
+	cargo clippy --locked --all-targets -- -D warnings
+
+docs:
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --no-deps --quiet
+
+# Comparisons with peers, as ratios within one run.
+bench:
+	@.ci/prepare
+	cargo bench --locked
+
+# What takes longer than the gate allows: many repetitions, kill campaigns. Writes docs/measured/.
+soak:
+	@.ci/prepare
+	cargo test --release --locked --test soak -- --ignored --nocapture --test-threads=1

@@ -1,0 +1,28 @@
+//! Checks the names of defects against those that the shop has, before anything is started.
+
+use crate::shop::{DefectInfo, defects};
+use crate::ui::Failure;
+
+/// Puts switch names in place of ids, or says which name is unknown and what was meant.
+pub(crate) fn known(names: &[String]) -> Result<Vec<String>, Failure> {
+    names.iter().map(|name| one(name)).collect()
+}
+
+fn one(name: &str) -> Result<String, Failure> {
+    let same = |info: &&DefectInfo| info.switch == name || info.id.eq_ignore_ascii_case(name);
+    if let Some(info) = defects().iter().find(same) {
+        return Ok(info.switch.to_owned());
+    }
+    let nearest = defects()
+        .iter()
+        .map(|info| (strsim::jaro_winkler(info.switch, name), info.switch))
+        .filter(|(likeness, _)| *likeness > 0.75)
+        .max_by(|one, other| one.0.total_cmp(&other.0));
+    let cure = match nearest {
+        Some((_, switch)) => {
+            format!("Did you mean `{switch}`? `dupeproof shop --list-defects` lists all.")
+        }
+        None => "`dupeproof shop --list-defects` lists all.".to_owned(),
+    };
+    Err(Failure::usage(format!("the shop has no defect `{name}`"), cure))
+}

@@ -1,0 +1,79 @@
+//! `dupeproof explain CODE`: what a code means, how it is checked, usual causes, cure.
+
+use std::fmt::Write;
+
+use clap::Args;
+
+use crate::codes::{self, Code, Severity};
+use crate::ui::{self, Exit, Failure};
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// A code such as I02; left out: the list of all
+    code: Option<String>,
+}
+
+pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
+    let Some(wanted) = &args.code else {
+        let list: String =
+            codes::all().map(|code| format!("{:<5} {}\n", code.id, code.title)).collect();
+        ui::result(&list);
+        return Ok(Exit::Passed);
+    };
+    match codes::find(wanted) {
+        Some(code) => {
+            ui::result(&text(code));
+            Ok(Exit::Passed)
+        }
+        None => Err(Failure::usage(
+            format!("there is no code `{wanted}`"),
+            "Run `dupeproof explain` for the list of all.",
+        )),
+    }
+}
+
+fn text(code: &Code) -> String {
+    let severity = match code.severity {
+        Some(Severity::Critical) => ", CRITICAL: past the last line of defence; fails the gate",
+        Some(Severity::Contract) => ", CONTRACT: data right, caller misled; fails the gate",
+        Some(Severity::Protected) => ", PROTECTED: a line of defence broke, the next one held",
+        Some(Severity::Efficiency) => ", EFFICIENCY: the defences held, at a price",
+        None => "",
+    };
+    let mut out = format!("{} ({}): {}{severity}\n", code.id, code.slug, code.title);
+    let mut section = |name: &str, text: &str| {
+        let _ = writeln!(out, "\n{name}");
+        for line in lines(text, 76) {
+            let _ = writeln!(out, "  {line}");
+        }
+    };
+    section("What it means", code.what);
+    section("How it is checked", code.checked);
+    if !code.causes.is_empty() {
+        section(
+            "Usual causes",
+            &code.causes.iter().map(|cause| format!("- {cause}\n")).collect::<String>(),
+        );
+    }
+    section("What to do", code.cure);
+    out
+}
+
+/// Words filled into lines; line ends of the text stay.
+fn lines(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for paragraph in text.trim_end().lines() {
+        let mut line = String::new();
+        for word in paragraph.split_whitespace() {
+            if !line.is_empty() && line.len() + 1 + word.len() > width {
+                lines.push(std::mem::take(&mut line));
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        lines.push(line);
+    }
+    lines
+}

@@ -1,0 +1,41 @@
+//! `dupeproof shop`: the reference order service alone.
+
+use clap::Args;
+
+use crate::shop::{self, ShopArgs};
+use crate::ui::{self, Exit, Failure};
+
+#[derive(Debug, Args)]
+pub(crate) struct ShopCommand {
+    #[command(flatten)]
+    shop: ShopArgs,
+}
+
+pub(crate) async fn shop(command: ShopCommand) -> Result<Exit, Failure> {
+    if command.shop.list_defects {
+        ui::result(&list());
+        return Ok(Exit::Passed);
+    }
+    match shop::serve(command.shop).await {
+        Ok(()) => Ok(Exit::Passed),
+        Err(error) => Err(Failure { exit: Exit::Environment, ..failure(&error) }),
+    }
+}
+
+fn failure(error: &shop::ShopError) -> Failure {
+    let mut failure = Failure::usage(error.to_string(), "See `dupeproof shop --help`.");
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        failure.because.push(cause.to_string());
+        source = cause.source();
+    }
+    failure
+}
+
+fn list() -> String {
+    let mut out = String::new();
+    for defect in shop::defects() {
+        out.push_str(&format!("{} {:<26} {}\n", defect.id, defect.switch, defect.does));
+    }
+    out
+}

@@ -1,0 +1,58 @@
+//! Why a drill couldn't be carried out or judged.
+
+use crate::chaos::ChaosError;
+use crate::codes::{self, Code};
+use crate::guard::GuardError;
+use crate::history::{FolderError, JournalError, ReadError};
+use crate::lab::LabError;
+use crate::load::LoadError;
+use crate::observe::ObserveError;
+use crate::settle::SettleError;
+
+/// What was being done when the drill ended.
+#[derive(Debug, thiserror::Error)]
+pub enum DrillError {
+    #[error("the results can't be written")]
+    Folder { source: FolderError },
+    #[error("the journal can't be written; what was recorded before is kept")]
+    Journal { source: JournalError },
+    #[error("the guard, which cleans up after a killed dupeproof, failed")]
+    Guard { source: GuardError },
+    #[error("the lab failed")]
+    Lab { source: Box<LabError> },
+    #[error("{server} of the lab ended in the middle of the drill ({status})")]
+    ServerDied { server: String, status: String, last_words: String },
+    #[error("the burst of phase \"{phase}\" could not be sent")]
+    Load { phase: String, source: LoadError },
+    #[error("an instance could not be paused or resumed")]
+    Chaos { source: ChaosError },
+    #[error("the database can't be audited")]
+    Observe { source: ObserveError },
+    #[error("the drill could not be settled")]
+    Settle { source: SettleError },
+    #[error("the run can't be read back")]
+    Read { source: ReadError },
+    #[error(
+        "the run has no baseline: it was ended before its first request, and there is nothing to judge"
+    )]
+    NoBaseline,
+}
+
+impl DrillError {
+    /// Its entry in the registry.
+    pub fn code(&self) -> &'static Code {
+        match self {
+            Self::Lab { source } if source.is_missing_program() => &codes::E01,
+            Self::Lab { .. } => &codes::E02,
+            Self::ServerDied { .. } => &codes::E03,
+            Self::Folder { source: FolderError::Rows { .. } | FolderError::Read { .. } }
+            | Self::Read { .. }
+            | Self::NoBaseline => &codes::E09,
+            Self::Folder { .. } | Self::Journal { .. } => &codes::E04,
+            Self::Observe { .. } | Self::Settle { .. } => &codes::E05,
+            Self::Load { source: LoadError::OpenFiles { .. }, .. } => &codes::E07,
+            Self::Load { .. } | Self::Chaos { .. } => &codes::E06,
+            Self::Guard { .. } => &codes::E08,
+        }
+    }
+}

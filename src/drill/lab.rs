@@ -1,0 +1,55 @@
+//! The profile's lab, as the `lab` room wants it and as a reader wants it.
+
+use std::path::PathBuf;
+
+use super::phases::products;
+use crate::history::RunId;
+use crate::lab::LabSpec;
+use crate::profile::{LabSettings, Profile};
+use crate::report::format::{counted, duration_us};
+
+/// The lab that a profile asks for, with the run's products on sale.
+pub(super) fn spec(profile: &Profile, logs: PathBuf, run: RunId) -> LabSpec {
+    let lab = &profile.lab;
+    let stock = i32::try_from(profile.products.stock).unwrap_or(i32::MAX);
+    LabSpec {
+        instances: lab.instances,
+        defects: lab.defects.clone(),
+        shop_flags: vec![
+            format!("--idempotency={}", lab.idempotency),
+            format!("--lock-per={}", lab.lock_per),
+            format!("--begin={}", lab.begin),
+            format!("--isolation={}", lab.isolation),
+            format!("--one-order-per={}", lab.one_order_per),
+            format!("--pool-size={}", lab.pool_size),
+            format!("--stock={}", lab.stock),
+            format!("--lock-poll={}ms", lab.lock_poll.as_millis().max(1)),
+            format!("--lock-wait={}ms", lab.lock_wait.as_millis()),
+            format!("--lease={}ms", lab.lease.as_millis()),
+        ],
+        products: products(profile, run).map(|product| (product, stock)).collect(),
+        ..LabSpec::new(logs)
+    }
+}
+
+/// The settings that the figures depend on, in words.
+pub(super) fn about(lab: &LabSettings) -> String {
+    let defects = match lab.defects.as_slice() {
+        [] => "no defects".to_owned(),
+        defects => format!("defects {}", defects.join(", ")),
+    };
+    format!(
+        "{}, {defects}; idempotency {}, lock per {}, BEGIN {}, {}, one order per {}, \
+         stock {}, pool {}, lock poll {}, lease {}",
+        counted(u64::from(lab.instances), "instance", "instances"),
+        lab.idempotency,
+        lab.lock_per,
+        lab.begin.replace('-', " ").replace("lock", "the lock").replace("with", "and"),
+        lab.isolation.replace('-', " "),
+        lab.one_order_per,
+        lab.stock,
+        lab.pool_size,
+        duration_us(lab.lock_poll.as_micros() as u64),
+        duration_us(lab.lease.as_micros() as u64),
+    )
+}

@@ -1,0 +1,174 @@
+//! The phases of a drill, through the `load` room.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::freezing::LabFreezer;
+use super::supervisor::Supervisor;
+use super::{DrillError, Event, Stage};
+use crate::guard::Guard;
+use crate::history::{CounterFacts, Fact, InstanceFacts, InstanceId, PhaseFacts, PhaseId, RunId};
+use crate::lab::Lab;
+use crate::load::{self, LoadSettings, Progress, TargetInstance};
+use crate::observe::Subject;
+use crate::profile::{Burst, Phase, Profile, Release};
+
+/// How long an instance may take to tell how many requests it received.
+const COUNTER_LIMIT: Duration = Duration::from_secs(5);
+
+/// The products of a run.
+pub(super) fn products(profile: &Profile, run: RunId) -> impl Iterator<Item = i64> + use<> {
+    let first = run.first_product();
+    (0..i64::from(profile.products.count)).map(move |index| first + index)
+}
+
+/// The exact users, keys and products that the phases will use.
+pub(super) fn subject(profile: &Profile, run: RunId) -> Subject {
+    let intents: u32 = profile
+        .phases
+        .iter()
+        .map(|phase| match &phase.burst {
+            Burst::SameKey(burst) => burst.users,
+        })
+        .sum();
+    Subject {
+        users: (0..intents).map(|number| load::user_name(run, number)).collect(),
+        keys: (0..intents).map(|number| load::key_name(run, number)).collect(),
+        products: products(profile, run).collect(),
+    }
+}
+
+/// The load of one drill.
+pub(super) struct Load<'a> {
+    stage: &'a Stage<'a>,
+    lab: &'a Lab,
+    supervisor: &'a Supervisor,
+    freezer: Arc<LabFreezer>,
+    progress: Arc<Progress>,
+    load: load::Load,
+}
+
+impl<'a> Load<'a> {
+    pub(super) fn new(
+        stage: &'a Stage<'a>,
+        guard: &Guard,
+        lab: &'a Lab,
+        supervisor: &'a Supervisor,
+    ) -> Self {
+        let profile = &stage.order.profile;
+        let progress = Arc::new(Progress::default());
+        let targets = lab.instances.iter().zip(0..);
+        let load = load::Load::new(LoadSettings {
+            run: stage.run,
+            seed: profile.seed,
+            clock: stage.clock,
+            recorder: stage.recorder.clone(),
+            targets: targets
+                .map(|(instance, id)| TargetInstance::plain(InstanceId(id), instance.address))
+                .collect(),
+            client: profile.client,
+            contract: profile.contract.clone(),
+            requests: profile.requests.clone(),
+            products: profile.products,
+            progress: Arc::clone(&progress),
+        });
+        let freezer = Arc::new(LabFreezer::new(&lab.instances, guard.journal().clone()));
+        Self { stage, lab, supervisor, freezer, progress, load }
+    }
+
+    /// Runs all phases, or those before the load was stopped.
+    pub(super) async fn run_phases(&mut self) -> Result<(), DrillError> {
+        for (instance, id) in self.lab.instances.iter().zip(0..) {
+            let facts = InstanceFacts {
+                id: InstanceId(id),
+                name: instance.name.clone(),
+                url: format!("http://{}", instance.address),
+            };
+            self.stage.recorder.record(Fact::Instance(facts)).await;
+        }
+        for (phase, id) in self.stage.order.profile.phases.iter().zip(0..) {
+            if self.supervisor.stop_load().is_cancelled() {
+                break;
+            }
+            self.run_phase(phase, PhaseId(id)).await?;
+        }
+        Ok(())
+    }
+
+    async fn run_phase(&mut self, phase: &Phase, id: PhaseId) -> Result<(), DrillError> {
+        let clock = self.stage.clock;
+        let Burst::SameKey(burst) = &phase.burst;
+        let planned = u64::from(burst.users) * u64::from(burst.threads);
+        let started = PhaseFacts {
+            id,
+            name: phase.name.clone(),
+            burst: "same-key".to_owned(),
+            concurrent: burst.threads > 1,
+            planned,
+            at: clock.now(),
+        };
+        let began = started.at;
+        self.stage.recorder.record(Fact::PhaseStarted(started)).await;
+        self.stage.watcher.see(Event::PhaseStarted {
+            name: phase.name.clone(),
+            attempts: planned,
+            progress: Arc::clone(&self.progress),
+        });
+        let freezer = match burst.release {
+            Release::Frozen => Some(Arc::clone(&self.freezer) as Arc<dyn load::Freezer>),
+            Release::Loop => None,
+        };
+        self.load
+            .run_burst(id, burst, freezer, self.supervisor.stop_load())
+            .await
+            .map_err(|source| DrillError::Load { phase: phase.name.clone(), source })?;
+        let at = clock.now();
+        self.stage.recorder.record(Fact::PhaseEnded { phase: id, at }).await;
+        self.stage
+            .watcher
+            .see(Event::PhaseEnded { name: phase.name.clone(), took: at.since(began) });
+        Ok(())
+    }
+
+    /// The longest time in which any request was handled so far.
+    pub(super) const fn longest_handling(&self) -> Duration {
+        self.load.longest_handling()
+    }
+
+    /// Asks again for every intent without a definite outcome, until the contract's limit.
+    pub(super) async fn ask_again(&mut self) -> Result<(), DrillError> {
+        let undecided = self.load.undecided();
+        if undecided.is_empty() {
+            return Ok(());
+        }
+        self.stage.watcher.see(Event::AskingAgain {
+            intents: undecided.len(),
+            progress: Arc::clone(&self.progress),
+        });
+        let limit = self.stage.order.profile.contract.recovery_limit;
+        let until = self.stage.clock.now().plus(limit);
+        // Ctrl-C has stopped the load; the resolver still runs, or nothing could be judged.
+        let never = tokio_util::sync::CancellationToken::new();
+        self.load
+            .ask_again(&undecided, until, &never)
+            .await
+            .map_err(|source| DrillError::Load { phase: "asking again".to_owned(), source })?;
+        Ok(())
+    }
+
+    /// What each instance says it has received; one that has ended says nothing.
+    pub(super) async fn record_counters(&self) -> Result<(), DrillError> {
+        for (instance, id) in self.lab.instances.iter().zip(0..) {
+            let target = TargetInstance::plain(InstanceId(id), instance.counter);
+            let Ok(reply) = load::get(&target, "/", COUNTER_LIMIT).await else { continue };
+            let told: Option<u64> = serde_json::from_slice::<serde_json::Value>(&reply.body)
+                .ok()
+                .and_then(|told| told["orders_posted"].as_u64());
+            if let Some(orders_posted) = told {
+                let facts = CounterFacts { instance: InstanceId(id), orders_posted };
+                self.stage.recorder.record(Fact::Counter(facts)).await;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,93 @@
+//! From a finished folder to its result: read, judge, tell, write.
+//!
+//! `run` and `audit RUN` come through here alike, and both judge only what the folder holds.
+
+use std::time::Duration;
+
+use super::DrillError;
+use crate::audit::{self, Case, Finding};
+use crate::history::{History, Moment, RunFolder, RunTime};
+use crate::profile::{self, Profile};
+use crate::report::{self, Material, Reproduction, RunResult, Telling};
+use crate::story;
+
+/// Judges a folder and writes `result.json`, evidence and reproductions into it.
+pub fn judge(folder: &RunFolder, profile: &Profile) -> Result<RunResult, DrillError> {
+    let disk = |source| DrillError::Folder { source };
+    let history = History::read(&folder.journal()).map_err(|source| DrillError::Read { source })?;
+    let baseline =
+        folder.read_rows(Moment::Baseline).map_err(disk)?.ok_or(DrillError::NoBaseline)?;
+    let before_repair = folder.read_rows(Moment::BeforeRepair).map_err(disk)?;
+    let after = folder.read_rows(Moment::After).map_err(disk)?;
+    let case = Case {
+        profile,
+        history: &history,
+        baseline: &baseline,
+        before_repair: before_repair.as_ref(),
+        after: after.as_ref(),
+    };
+    let judgement = audit::judge(&case);
+    let tellings = judgement
+        .findings
+        .iter()
+        .map(|finding| tell(folder, &case, finding))
+        .collect::<Result<_, _>>()?;
+    let result = report::build(Material {
+        profile,
+        history: &history,
+        judgement: &judgement,
+        tellings,
+        folder: folder.path().display().to_string(),
+        took: Duration::from_micros(last_moment(&history).0),
+    });
+    folder.seal(&format!("{:#}\n", serde_json::json!(result))).map_err(disk)?;
+    Ok(result)
+}
+
+/// The run's length: its last fact with a time.
+fn last_moment(history: &History) -> RunTime {
+    let settled = history.clock.map(|clock| clock.at);
+    let drained = history.drains.iter().map(|drain| drain.ended).max();
+    let answered = history.attempts.iter().filter_map(|attempt| attempt.completed).max();
+    settled.or(drained).or(answered).unwrap_or_default()
+}
+
+fn tell(folder: &RunFolder, case: &Case<'_>, finding: &Finding) -> Result<Telling, DrillError> {
+    let disk = |source| DrillError::Folder { source };
+    let evidence_file = format!("evidence/{}.csv", finding.code.id);
+    folder.write(&evidence_file, &report::csv(&finding.evidence)).map_err(disk)?;
+    Ok(Telling {
+        scenes: story::tell(case, finding),
+        evidence_file: Some(evidence_file),
+        reproduce: reproduction(folder, case, finding).map_err(disk)?,
+    })
+}
+
+/// A profile with the finding's phase alone. A burst without a hold meets a race by chance, and the
+/// text says so.
+fn reproduction(
+    folder: &RunFolder,
+    case: &Case<'_>,
+    finding: &Finding,
+) -> Result<Option<Reproduction>, crate::history::FolderError> {
+    if !finding.severity.fails_the_gate() {
+        return Ok(None);
+    }
+    let history = case.history;
+    let witness = finding.witness.attempts.first();
+    let attempt = witness.and_then(|id| history.attempts.iter().find(|attempt| attempt.id == *id));
+    let phase = attempt.map_or(0, |attempt| history.intent(attempt.intent).phase.0);
+    let file = format!("repro/{}.toml", finding.code.id);
+    folder.write(
+        &file,
+        &profile::reproduction(case.profile, usize::from(phase), u32::MAX, &finding.title),
+    )?;
+    let name = &case.profile.phases[usize::from(phase)].name;
+    Ok(Some(Reproduction {
+        command: format!("dupeproof run {}", folder.path().join(&file).display()),
+        about: format!(
+            "phase \"{name}\" alone, seed {}; a burst meets a race by chance, so run it again if it passes",
+            history.run.seed
+        ),
+    }))
+}

@@ -1,0 +1,170 @@
+//! A results folder: where a run's facts, rows and results lie on disk.
+//!
+//! Written as the run goes; `result.json` comes last and by an atomic rename, so that a folder
+//! without it is incomplete and a folder with it is whole.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::{RunId, Snapshot};
+
+/// What can go wrong with a results folder.
+#[derive(Debug, thiserror::Error)]
+pub enum FolderError {
+    #[error("cannot create the results folder {path}")]
+    Create { path: PathBuf, source: std::io::Error },
+    #[error("cannot write {path}")]
+    Write { path: PathBuf, source: std::io::Error },
+    #[error("cannot read {path}")]
+    Read { path: PathBuf, source: std::io::Error },
+    #[error("{path} holds no rows that this dupeproof can read")]
+    Rows { path: PathBuf, source: serde_json::Error },
+}
+
+/// Which rows of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// Before the first request.
+    Baseline,
+    /// The load is over and drained, nothing was asked again yet (audit A0).
+    BeforeRepair,
+    /// Everything is settled (audit A1): what the verdict rests on.
+    After,
+}
+
+impl Moment {
+    const fn file(self) -> &'static str {
+        match self {
+            Self::Baseline => "rows/baseline.json",
+            Self::BeforeRepair => "rows/before-repair.json",
+            Self::After => "rows/after.json",
+        }
+    }
+}
+
+/// A results folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+impl RunFolder {
+    /// Creates `ROOT/2026-11-30T10-31-07Z-NAME-7c1e` with its subfolders.
+    pub fn create(
+        root: &Path,
+        started: jiff::Timestamp,
+        name: &str,
+        run: RunId,
+    ) -> Result<Self, FolderError> {
+        let stamp = started.strftime("%Y-%m-%dT%H-%M-%SZ");
+        let run = run.to_string();
+        let path = root.join(format!("{stamp}-{name}-{}", &run[run.len() - 4..]));
+        for sub in ["", "rows", "logs", "evidence", "repro"] {
+            let path = path.join(sub);
+            std::fs::create_dir_all(&path)
+                .map_err(|source| FolderError::Create { path, source })?;
+        }
+        Ok(Self { path })
+    }
+
+    /// A folder that exists already.
+    pub fn open(path: &Path) -> Self {
+        Self { path: path.to_owned() }
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn journal(&self) -> PathBuf {
+        self.path.join("journal.jsonl")
+    }
+
+    pub fn profile(&self) -> PathBuf {
+        self.path.join("profile.toml")
+    }
+
+    pub fn logs(&self) -> PathBuf {
+        self.path.join("logs")
+    }
+
+    /// Writes a file of the folder.
+    pub fn write(&self, file: &str, text: &str) -> Result<(), FolderError> {
+        let path = self.path.join(file);
+        std::fs::write(&path, text).map_err(|source| FolderError::Write { path, source })
+    }
+
+    pub fn write_rows(&self, moment: Moment, rows: &Snapshot) -> Result<(), FolderError> {
+        self.write(moment.file(), &serde_json::to_string(rows).expect("rows are plain data"))
+    }
+
+    /// The rows of a moment; `None` when the run never got there.
+    pub fn read_rows(&self, moment: Moment) -> Result<Option<Snapshot>, FolderError> {
+        let path = self.path.join(moment.file());
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(source) => return Err(FolderError::Read { path, source }),
+        };
+        serde_json::from_str(&text).map(Some).map_err(|source| FolderError::Rows { path, source })
+    }
+
+    /// Writes `result.json` whole or not at all, and points `latest` at this folder.
+    pub fn seal(&self, result: &str) -> Result<(), FolderError> {
+        let path = self.path.join("result.json");
+        let failed = |source| FolderError::Write { path: path.clone(), source };
+        let mut file = tempfile::NamedTempFile::new_in(&self.path).map_err(failed)?;
+        file.write_all(result.as_bytes()).map_err(failed)?;
+        file.as_file().sync_all().map_err(failed)?;
+        file.persist(&path).map_err(|error| failed(error.error))?;
+        self.point_latest().map_err(failed)
+    }
+
+    /// `latest` is replaced by a rename, so that it always points somewhere. A `latest` that isn't
+    /// a link is somebody's own and stays.
+    fn point_latest(&self) -> std::io::Result<()> {
+        let (Some(root), Some(name)) = (self.path.parent(), self.path.file_name()) else {
+            return Ok(());
+        };
+        let latest = root.join("latest");
+        if latest.symlink_metadata().is_ok_and(|there| !there.is_symlink()) {
+            return Ok(());
+        }
+        let fresh = root.join(format!(".latest-{}", std::process::id()));
+        let _ = std::fs::remove_file(&fresh);
+        std::os::unix::fs::symlink(name, &fresh)?;
+        std::fs::rename(fresh, latest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folder(root: &Path) -> RunFolder {
+        let started = "2026-11-30T10:31:07Z".parse().unwrap();
+        RunFolder::create(root, started, "checkout", RunId::from_bits(0x7c1e)).unwrap()
+    }
+
+    #[test]
+    fn a_folder_is_named_by_time_profile_and_run_and_latest_points_at_it_once_sealed() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = folder(root.path());
+        assert!(folder.path().ends_with("2026-11-30T10-31-07Z-checkout-0z0y"));
+        assert!(!root.path().join("latest").exists());
+        folder.seal("{}").unwrap();
+        assert_eq!(std::fs::read_to_string(root.path().join("latest/result.json")).unwrap(), "{}");
+    }
+
+    #[test]
+    fn rows_survive_being_written_and_read_and_missing_rows_are_none() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = folder(root.path());
+        let rows = Snapshot { schema_version: 1, ..Snapshot::default() };
+        folder.write_rows(Moment::After, &rows).unwrap();
+        assert_eq!(folder.read_rows(Moment::After).unwrap(), Some(rows));
+        assert_eq!(folder.read_rows(Moment::Baseline).unwrap(), None);
+        folder.write("rows/after.json", "{").unwrap();
+        assert!(folder.read_rows(Moment::After).is_err());
+    }
+}

@@ -1,0 +1,181 @@
+//! The same drill, many times: a defect is found every time, a correct service never accused.
+
+use std::fmt::Write;
+use std::process::{Child, Command, Stdio};
+
+use serde_json::Value;
+
+use super::measured;
+
+/// One repeated drill and what must come of every single run.
+struct Campaign {
+    profile: &'static str,
+    runs: usize,
+    verdict: &'static str,
+    /// The invariant that must be named; empty for a correct service.
+    code: &'static str,
+    /// Users with two orders or more that each run must at least show.
+    at_least: u64,
+}
+
+const CAMPAIGNS: [Campaign; 8] = [
+    Campaign {
+        profile: "lock-inside-transaction",
+        runs: 20,
+        verdict: "violated",
+        code: "I02",
+        at_least: 5,
+    },
+    Campaign {
+        profile: "lock-inside-snapshot",
+        runs: 20,
+        verdict: "violated",
+        code: "I02",
+        at_least: 101,
+    },
+    Campaign {
+        profile: "lock-outside-transaction",
+        runs: 20,
+        verdict: "passed",
+        code: "",
+        at_least: 0,
+    },
+    Campaign {
+        profile: "lock-inside-with-unique-key",
+        runs: 20,
+        verdict: "passed",
+        code: "",
+        at_least: 0,
+    },
+    Campaign {
+        profile: "check-then-insert",
+        runs: 20,
+        verdict: "violated",
+        code: "I02",
+        at_least: 1,
+    },
+    Campaign { profile: "lost-update", runs: 20, verdict: "violated", code: "I03", at_least: 0 },
+    Campaign { profile: "checkout", runs: 10, verdict: "passed", code: "", at_least: 0 },
+    Campaign { profile: "small", runs: 40, verdict: "passed", code: "", at_least: 0 },
+];
+
+/// Two processes that keep both cores busy for as long as this lives.
+struct BusyCores(Vec<Child>);
+
+impl BusyCores {
+    fn start() -> Self {
+        let spin = || {
+            Command::new("sh")
+                .args(["-c", "while :; do :; done"])
+                .stdin(Stdio::null())
+                .spawn()
+                .expect("sh is there")
+        };
+        Self(vec![spin(), spin()])
+    }
+}
+
+impl Drop for BusyCores {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+fn drill(profile: &str, results: &std::path::Path) -> Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_dupeproof"))
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .args(["run", &format!("profiles/{profile}.toml"), "--format", "json", "--results"])
+        .arg(results)
+        .output()
+        .expect("dupeproof runs");
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
+        panic!("{profile}: {error}\n{}", String::from_utf8_lossy(&output.stderr))
+    })
+}
+
+#[test]
+#[ignore = "minutes long: make soak"]
+fn every_run_of_a_drill_comes_to_the_same_verdict() {
+    let mut page = String::from(
+        "| profile | runs | verdict | users with two orders | refused inserts | seconds | spread, median key |\n\
+         |---|---|---|---|---|---|---|\n",
+    );
+    let results = tempfile::tempdir().expect("a temporary folder");
+    let mut wrong = Vec::new();
+    for campaign in CAMPAIGNS {
+        let (mut duplicates, mut refused, mut took, mut spread) = (vec![], vec![], vec![], vec![]);
+        for run in 0..campaign.runs {
+            // The second half of a correct service's runs has to share its cores.
+            let busy =
+                (campaign.verdict == "passed" && run >= campaign.runs / 2).then(BusyCores::start);
+            let result = drill(campaign.profile, results.path());
+            drop(busy);
+            let more = result["accounting"]["intents_with_more"].as_u64().unwrap_or(0);
+            let codes: Vec<_> = findings(&result, true).collect();
+            let fits = result["verdict"] == campaign.verdict
+                && (campaign.code.is_empty()
+                    || codes.iter().any(|(code, _)| code == campaign.code))
+                && more >= campaign.at_least;
+            if !fits {
+                wrong.push(format!(
+                    "{} run {run}: {} {codes:?} {more} {}",
+                    campaign.profile, result["verdict"], result["doubts"]
+                ));
+            }
+            duplicates.push(more);
+            refused.push(findings(&result, false).map(|(_, count)| count).sum());
+            took.push(result["run"]["took_ms"].as_u64().unwrap_or(0) / 100);
+            spread.extend(result["bursts"][0]["spread_median_us"].as_u64());
+        }
+        let _ = writeln!(
+            page,
+            "| {} | {} | {} {} | {} | {} | {} | {} us |",
+            campaign.profile,
+            campaign.runs,
+            campaign.verdict,
+            campaign.code,
+            range(&mut duplicates),
+            range(&mut refused),
+            tenths(&mut took),
+            range(&mut spread),
+        );
+    }
+    page.push_str("\nRanges are lowest - median - highest. Half of the runs of each passing profile had both cores kept busy by two endless loops.\n");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    measured::write("verdicts.md", "Verdicts over many runs", &page);
+}
+
+/// Code and count of the findings that fail the gate, or of those that don't.
+fn findings(result: &Value, failing: bool) -> impl Iterator<Item = (String, u64)> + '_ {
+    let all = result["findings"].as_array().into_iter().flatten();
+    all.filter(move |finding| {
+        matches!(finding["severity"].as_str(), Some("critical" | "contract")) == failing
+    })
+    .map(|finding| {
+        let code = finding["code"].as_str().unwrap_or_default().to_owned();
+        (code, finding["count"].as_u64().unwrap_or(0))
+    })
+}
+
+fn range(values: &mut [u64]) -> String {
+    values.sort_unstable();
+    match values {
+        [] => "-".to_owned(),
+        [one] => one.to_string(),
+        _ => format!("{} - {} - {}", values[0], values[values.len() / 2], values[values.len() - 1]),
+    }
+}
+
+fn tenths(values: &mut [u64]) -> String {
+    values.sort_unstable();
+    let second = |value: u64| format!("{}.{}", value / 10, value % 10);
+    match values {
+        [] => "-".to_owned(),
+        _ => {
+            [values[0], values[values.len() / 2], values[values.len() - 1]].map(second).join(" - ")
+        }
+    }
+}
