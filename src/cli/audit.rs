@@ -29,7 +29,8 @@ pub(crate) fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
         ));
     }
     let profile = profile::read(&folder.profile())?;
-    let result = drill::judge(&folder, &profile).map_err(|error| failure::of_drill(&error))?;
+    let result =
+        drill::judge(&folder, &profile, &args.run).map_err(|error| failure::of_drill(&error))?;
     ui::result(&match args.format {
         Format::Text => report::text(&result),
         Format::Json => format!("{:#}\n", serde_json::json!(result)),

@@ -85,7 +85,8 @@ pub async fn run(order: Order, watcher: Arc<dyn Watcher>) -> Result<RunResult, D
     sealed.map_err(|source| DrillError::Journal { source })?;
     carried_out?;
     watcher.see(Event::Judging);
-    judge(&folder, &order.profile)
+    // From now on `latest` is this run, and a command is short enough to be read.
+    judge(&folder, &order.profile, &order.results.join("latest"))
 }
 
 fn prepare_folder(order: &Order, run: RunId, clock: Clock) -> Result<RunFolder, DrillError> {
@@ -180,8 +181,11 @@ async fn drill(
     };
     let settled = |source| DrillError::Settle { source };
     settling.drain(Moment::BeforeRepair, load.longest_handling()).await.map_err(settled)?;
-    load.ask_again().await?;
-    settling.drain(Moment::After, load.longest_handling()).await.map_err(settled)?;
+    if load.ask_again().await? {
+        settling.drain(Moment::After, load.longest_handling()).await.map_err(settled)?;
+    } else {
+        settling.nothing_more_to_come().map_err(settled)?;
+    }
     load.record_counters().await?;
     observer.close().await;
     Ok(())

@@ -135,11 +135,12 @@ impl<'a> Load<'a> {
         self.load.longest_handling()
     }
 
-    /// Asks again for every intent without a definite outcome, until the contract's limit.
-    pub(super) async fn ask_again(&mut self) -> Result<(), DrillError> {
+    /// Asks again for every intent without a definite outcome, until the contract's limit. Whether
+    /// there was any.
+    pub(super) async fn ask_again(&mut self) -> Result<bool, DrillError> {
         let undecided = self.load.undecided();
         if undecided.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
         self.stage.watcher.see(Event::AskingAgain {
             intents: undecided.len(),
@@ -153,7 +154,7 @@ impl<'a> Load<'a> {
             .ask_again(&undecided, until, &never)
             .await
             .map_err(|source| DrillError::Load { phase: "asking again".to_owned(), source })?;
-        Ok(())
+        Ok(true)
     }
 
     /// What each instance says it has received; one that has ended says nothing.

@@ -2,6 +2,7 @@
 //!
 //! `run` and `audit RUN` come through here alike, and both judge only what the folder holds.
 
+use std::path::Path;
 use std::time::Duration;
 
 use super::DrillError;
@@ -11,8 +12,9 @@ use crate::profile::{self, Profile};
 use crate::report::{self, Material, Reproduction, RunResult, Telling};
 use crate::story;
 
-/// Judges a folder and writes `result.json`, evidence and reproductions into it.
-pub fn judge(folder: &RunFolder, profile: &Profile) -> Result<RunResult, DrillError> {
+/// Judges a folder and writes `result.json`, evidence and reproductions into it. `named` is how
+/// commands name the folder.
+pub fn judge(folder: &RunFolder, profile: &Profile, named: &Path) -> Result<RunResult, DrillError> {
     let disk = |source| DrillError::Folder { source };
     let history = History::read(&folder.journal()).map_err(|source| DrillError::Read { source })?;
     let baseline =
@@ -30,7 +32,7 @@ pub fn judge(folder: &RunFolder, profile: &Profile) -> Result<RunResult, DrillEr
     let tellings = judgement
         .findings
         .iter()
-        .map(|finding| tell(folder, &case, finding))
+        .map(|finding| tell(folder, &case, finding, named))
         .collect::<Result<_, _>>()?;
     let result = report::build(Material {
         profile,
@@ -52,14 +54,19 @@ fn last_moment(history: &History) -> RunTime {
     settled.or(drained).or(answered).unwrap_or_default()
 }
 
-fn tell(folder: &RunFolder, case: &Case<'_>, finding: &Finding) -> Result<Telling, DrillError> {
+fn tell(
+    folder: &RunFolder,
+    case: &Case<'_>,
+    finding: &Finding,
+    named: &Path,
+) -> Result<Telling, DrillError> {
     let disk = |source| DrillError::Folder { source };
     let evidence_file = format!("evidence/{}.csv", finding.code.id);
     folder.write(&evidence_file, &report::csv(&finding.evidence)).map_err(disk)?;
     Ok(Telling {
         scenes: story::tell(case, finding),
         evidence_file: Some(evidence_file),
-        reproduce: reproduction(folder, case, finding).map_err(disk)?,
+        reproduce: reproduction(folder, case, finding, named).map_err(disk)?,
     })
 }
 
@@ -69,6 +76,7 @@ fn reproduction(
     folder: &RunFolder,
     case: &Case<'_>,
     finding: &Finding,
+    named: &Path,
 ) -> Result<Option<Reproduction>, crate::history::FolderError> {
     if !finding.severity.fails_the_gate() {
         return Ok(None);
@@ -84,7 +92,7 @@ fn reproduction(
     )?;
     let name = &case.profile.phases[usize::from(phase)].name;
     Ok(Some(Reproduction {
-        command: format!("dupeproof run {}", folder.path().join(&file).display()),
+        command: format!("dupeproof run {}", named.join(&file).display()),
         about: format!(
             "phase \"{name}\" alone, seed {}; a burst meets a race by chance, so run it again if it passes",
             history.run.seed

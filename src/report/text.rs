@@ -24,8 +24,8 @@ const DIM: Style = Style::new().dimmed();
 pub fn text(result: &RunResult) -> String {
     let mut out = String::new();
     gate(result, &mut out);
-    for finding in &result.findings {
-        tell(finding, &mut out);
+    for (index, finding) in result.findings.iter().enumerate() {
+        tell(finding, &result.findings[..index], &mut out);
     }
     for doubt in &result.doubts {
         paragraph(&mut out, &format!("inconclusive[{}]: {}", doubt.code, doubt.what), YELLOW);
@@ -81,12 +81,18 @@ fn gate(result: &RunResult, out: &mut String) {
     }
 }
 
+/// One case often breaks two invariants; its story is told once.
+fn tells_the_same(one: &FindingResult, other: &FindingResult) -> bool {
+    let scenes = |finding: &FindingResult| finding.story.as_ref().map(|story| story.scenes.clone());
+    one.story.is_some() && scenes(one) == scenes(other)
+}
+
 /// Gates G.. say whether the run can prove anything; those that hold share a line.
 fn is_condition(gate: &GateResult) -> bool {
     gate.code.starts_with('G')
 }
 
-fn tell(finding: &FindingResult, out: &mut String) {
+fn tell(finding: &FindingResult, told: &[FindingResult], out: &mut String) {
     let (word, style) = match finding.severity {
         Severity::Critical | Severity::Contract => ("error", RED),
         Severity::Protected => ("protected", YELLOW),
@@ -110,7 +116,10 @@ fn tell(finding: &FindingResult, out: &mut String) {
         }
         indented(out, &mut table);
     }
-    if let Some(story) = &finding.story {
+    let same = |one: &&FindingResult| tells_the_same(one, finding);
+    if let Some(told) = told.iter().find(same) {
+        let _ = writeln!(out, "  the same case as told under {}", told.code);
+    } else if let Some(story) = &finding.story {
         let _ = writeln!(out, "  {}", story.heading);
         let mut table = table(6);
         table.set_content_arrangement(ContentArrangement::Dynamic);

@@ -63,6 +63,16 @@ impl Settling<'_> {
         self.keep(moment, &mut rows)
     }
 
+    /// Nothing was asked again, so the rows before the repair are the rows after it.
+    pub fn nothing_more_to_come(&self) -> Result<(), SettleError> {
+        let folder = |source| SettleError::Folder { source };
+        let rows = self.folder.read_rows(Moment::BeforeRepair).map_err(folder)?;
+        match rows {
+            Some(rows) => self.folder.write_rows(Moment::After, &rows).map_err(folder),
+            None => Ok(()),
+        }
+    }
+
     fn keep(&self, moment: Moment, rows: &mut Snapshot) -> Result<(), SettleError> {
         if let Some(log) = &self.postgres_log {
             let refused = crate::observe::refused_inserts(log);

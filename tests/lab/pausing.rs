@@ -35,7 +35,7 @@ pub fn is(process: ProcessId, state: State) -> Result<(), String> {
 async fn a_paused_process_stands_still_until_it_is_resumed() {
     let guard = guard().await;
     let (_sleeper, process) = Sleeper::start();
-    let paused = chaos::pause(&process, &guard).await.unwrap();
+    let paused = chaos::pause(&process, guard.journal()).await.unwrap();
     assert_eq!(is(process, State::Stopped), Ok(()));
     let before = Instant::now();
     let resumed = paused.resume().await.unwrap();
@@ -49,7 +49,7 @@ async fn a_paused_process_stands_still_until_it_is_resumed() {
 async fn a_dropped_pause_is_undone() {
     let guard = guard().await;
     let (_sleeper, process) = Sleeper::start();
-    drop(chaos::pause(&process, &guard).await.unwrap());
+    drop(chaos::pause(&process, guard.journal()).await.unwrap());
     until(Duration::from_secs(2), || is(process, State::Live)).await;
     guard.finish().await.unwrap();
 }
@@ -60,7 +60,7 @@ async fn several_are_resumed_in_order_and_all_of_them_run() {
     let sleepers: Vec<_> = (0..3).map(|_| Sleeper::start()).collect();
     let mut paused = Vec::new();
     for (_, process) in &sleepers {
-        paused.push(chaos::pause(process, &guard).await.unwrap());
+        paused.push(chaos::pause(process, guard.journal()).await.unwrap());
     }
     let resumed = chaos::resume_all(paused).await.unwrap();
     assert!(resumed.is_sorted_by_key(|one| one.sent));
@@ -76,7 +76,7 @@ async fn another_process_with_the_same_pid_is_left_alone() {
     let guard = guard().await;
     let (_sleeper, process) = Sleeper::start();
     let predecessor = ProcessId { start_time: process.start_time - 1, ..process };
-    let refused = chaos::pause(&predecessor, &guard).await.unwrap_err();
+    let refused = chaos::pause(&predecessor, guard.journal()).await.unwrap_err();
     assert!(matches!(refused, ChaosError::Act { .. }), "{refused}");
     assert_eq!(is(process, State::Live), Ok(()));
     guard.finish().await.unwrap();
@@ -86,7 +86,7 @@ async fn another_process_with_the_same_pid_is_left_alone() {
 async fn a_process_that_ends_while_paused_is_an_error_at_its_resume() {
     let guard = guard().await;
     let (sleeper, process) = Sleeper::start();
-    let paused = chaos::pause(&process, &guard).await.unwrap();
+    let paused = chaos::pause(&process, guard.journal()).await.unwrap();
     drop(sleeper);
     assert!(paused.resume().await.is_err());
     guard.finish().await.unwrap();

@@ -56,8 +56,8 @@ async fn a_stop_ends_busy_and_stopped_backends() {
     let mut footprint = Footprint::of(lab.folder());
     let (_busy, _) = busy_backend(&lab.postgres_url).await;
     let (_stopped, backend) = busy_backend(&lab.postgres_url).await;
-    let _paused = chaos::pause(&backend, &guard).await.unwrap();
-    let _redis = chaos::pause(&lab.redis, &guard).await.unwrap();
+    let _paused = chaos::pause(&backend, guard.journal()).await.unwrap();
+    let _redis = chaos::pause(&lab.redis, guard.journal()).await.unwrap();
     footprint.look();
     lab.stop().await.unwrap();
     assert_eq!(footprint.left(), Ok(()));
