@@ -93,6 +93,7 @@ impl World {
     }
 
     fn at(&mut self, time: u64, event: Event) {
+        assert!(time >= self.now, "nothing is planned for the past");
         self.planned += 1;
         self.events.push(std::cmp::Reverse((time, self.planned, event)));
     }
@@ -307,7 +308,7 @@ impl World {
         }
         attempt.completed = Some(RunTime(end));
         reply(attempt);
-        if attempt.outcome == Outcome::Pending {
+        if !attempt.outcome.is_definite() {
             self.retry(at, intent);
         }
     }
@@ -317,8 +318,6 @@ impl World {
             forget(attempt);
             attempt.status = Some(500);
         });
-        let intent = self.drill.history.attempts[at].intent.0;
-        self.retry(at, intent);
     }
 
     /// Kills the instance that holds the lease: its work is lost, its claim stays until it expires.
