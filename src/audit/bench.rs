@@ -57,11 +57,10 @@ impl<'a> Bench<'a> {
 
     /// Whether an answer came from in front of the idempotency layer: it says nothing about a key.
     pub fn is_shed(&self, attempt: &Attempt) -> bool {
+        let by_status =
+            || attempt.status.is_some_and(|status| self.contract().shed.statuses.contains(&status));
         attempt.outcome == Outcome::Refused
-            && (attempt.refusal.as_deref() == Some("shed")
-                || attempt
-                    .status
-                    .is_some_and(|status| self.contract().shed.statuses.contains(&status)))
+            && attempt.refusal.as_deref().map_or_else(by_status, |why| why == "shed")
     }
 
     /// Whether a row holds the product and quantity that an intent asked for, as far as the columns

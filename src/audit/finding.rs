@@ -20,8 +20,8 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Judgement {
     pub verdict: Verdict,
-    /// One line each in the gate table: every invariant and rule that was judged, in the order of
-    /// their ids.
+    /// One line each in the gate table: every invariant and rule in the order of their ids, then the
+    /// vacuity gates.
     pub gates: Vec<Gate>,
     /// Worst first.
     pub findings: Vec<Finding>,
@@ -44,6 +44,8 @@ pub struct Gate {
 #[serde(rename_all = "kebab-case")]
 pub enum GateState {
     Held,
+    /// Of an invariant or a rule: there is a finding that fails the gate. Of a gate (a code without
+    /// a severity): it was missed, and the run is inconclusive.
     Broken,
     /// There was nothing to judge it on, and the run is none the worse for it (no stock table).
     NotJudged,

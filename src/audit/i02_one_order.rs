@@ -11,7 +11,7 @@ use crate::history::OrderRow;
 use crate::profile::BusinessColumn;
 
 use super::bench::Bench;
-use super::i02_reasons::{telling_attempts, therefore};
+use super::i02_reasons::{help, telling_attempts, therefore};
 use super::index::same_id;
 use super::rows::{Place, Rows};
 use super::ruling::Ruling;
@@ -161,13 +161,7 @@ fn finding(bench: &Bench<'_>, excesses: &[Excess<'_>], witness: &Excess<'_>) -> 
             product: bench.index.keys[witness.groups[0]].variants.first().map(|v| v.intent.product),
         },
         therefore: therefore(bench, witness, &attempts),
-        help: match columns.as_str() {
-            "" => "release the lock after COMMIT, and let a unique index refuse the second order."
-                .to_owned(),
-            _ => format!(
-                "release the lock after COMMIT, and keep a whole unique index on ({columns})."
-            ),
-        },
+        help: help(&attempts, &columns),
     }
 }
 

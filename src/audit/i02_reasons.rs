@@ -2,13 +2,14 @@
 //! it happen. Each reason names what was observed; what may have placed an order that nobody was told
 //! of stays a "may".
 
-use crate::history::{Attempt, AttemptId, Outcome};
+use crate::history::{Attempt, OrderRow, Outcome, RunTime};
 
 use super::bench::Bench;
 use super::i02_one_order::Excess;
 use super::index::same_id;
 use super::schema::{Cover, cover};
 use super::subject;
+use super::words::plural;
 
 /// For each of the first orders, the attempt that was first told of it; else those that may have
 /// placed it (rule R7). At most three.
@@ -30,49 +31,79 @@ pub(super) fn telling_attempts<'a>(bench: &Bench<'a>, excess: &Excess<'_>) -> Ve
     attempts
 }
 
+/// Two acknowledged attempts in the order of time, with the end of the one and the begin of the other.
+struct Told<'a> {
+    one: &'a Attempt,
+    answered: RunTime,
+    other: &'a Attempt,
+    sent: RunTime,
+}
+
+impl<'a> Told<'a> {
+    fn of(attempts: &[&'a Attempt]) -> Option<Self> {
+        let mut told = attempts.iter().filter(|it| it.outcome == Outcome::Acknowledged);
+        let (one, other) = (told.next()?, told.next()?);
+        Some(Self { one, answered: one.completed?, other, sent: other.first_byte? })
+    }
+
+    fn overlap(&self) -> bool {
+        self.sent <= self.answered
+    }
+}
+
 pub(super) fn therefore(
     bench: &Bench<'_>,
     excess: &Excess<'_>,
     attempts: &[&Attempt],
 ) -> Vec<String> {
-    let told: Vec<AttemptId> = attempts
-        .iter()
-        .filter(|attempt| attempt.outcome == Outcome::Acknowledged)
-        .map(|attempt| attempt.id)
-        .collect();
     let mut reasons = Vec::new();
-    if let [one, other, ..] = attempts
-        && told.contains(&one.id)
-        && told.contains(&other.id)
-        && let (Some(answered), Some(sent)) = (one.completed, other.first_byte)
-    {
-        let (first, second) = (bench.index.name(one), bench.index.name(other));
-        reasons.push(if sent <= answered {
+    if let Some(told) = Told::of(attempts) {
+        let (first, second) = (bench.index.name(told.one), bench.index.name(told.other));
+        let (answered, sent) = (told.answered, told.sent);
+        reasons.push(if told.overlap() {
             format!(
                 "{first} and {second} were in flight together, because {second} left at {sent} and \
                  {first} was answered at {answered}"
             )
         } else {
             format!(
-                "this is no race: {second} left at {sent}, after {first} had been answered with its \
-                 order at {answered}"
+                "this is no race, because {second} left at {sent}, after {first} had been answered \
+                 with its order at {answered}"
             )
         });
     }
-    let untold = excess
-        .orders
-        .iter()
-        .filter(|row| !bench.index.acknowledged.contains_key(&same_id(&row.id)))
-        .collect::<Vec<_>>();
-    if let Some(row) = untold.first() {
-        reasons.push(format!(
-            "nobody was told of order {}, because no reply names it; an attempt without a definite \
-             answer may have placed it",
-            row.id
-        ));
+    let is_untold = |row: &&&OrderRow| !bench.index.acknowledged.contains_key(&same_id(&row.id));
+    if let Some(row) = excess.orders.iter().find(is_untold) {
+        reasons.push(of_the_untold(bench, excess, row));
     }
     reasons.extend(of_the_schema(bench, excess));
     reasons
+}
+
+/// About an order that no reply names: who may have placed it (rule R7).
+fn of_the_untold(bench: &Bench<'_>, excess: &Excess<'_>, row: &OrderRow) -> String {
+    let attempts = excess.groups.iter().flat_map(|&group| &bench.index.keys[group].attempts);
+    let open = attempts.filter(|it| matches!(it.outcome, Outcome::Unknown | Outcome::Pending));
+    let licence = match open.count() as u64 {
+        0 => String::new(),
+        open => format!(
+            "; {} without a definite answer, any of which may have placed it",
+            plural(open, "attempt stayed", "attempts stayed")
+        ),
+    };
+    format!("nobody was told of order {}, because no reply names it{licence}", row.id)
+}
+
+/// A cure that fits: a race needs another one than a duplicate that came later.
+pub(super) fn help(attempts: &[&Attempt], columns: &str) -> String {
+    let first = match Told::of(attempts) {
+        Some(told) if !told.overlap() => "look for the key's order before placing one",
+        _ => "release the lock after COMMIT",
+    };
+    match columns {
+        "" => format!("{first}, and let a unique index refuse the second order."),
+        _ => format!("{first}, and keep a whole unique index on ({columns})."),
+    }
 }
 
 /// Why the database didn't refuse it.

@@ -36,13 +36,12 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     if !columns.ids || !is_found {
         return Ruling::not_judged(&I05, "acknowledged ids can't be looked up in the table");
     }
-    let mut broken = broken(bench, rows);
-    let of = broken.1;
-    let late = if bench.at_rest { 0 } else { missing(&broken.0) };
+    let (mut broken, of) = broken(bench, rows);
+    let mut late = 0;
     if !bench.at_rest {
-        broken.0.retain(|one| one.row.is_some());
+        late = missing(&broken);
+        broken.retain(|one| one.row.is_some());
     }
-    let broken = broken.0;
     let count = broken.len() as u64;
     let detail = format!(
         "{} {} missing or changed",
@@ -162,25 +161,11 @@ fn finding(bench: &Bench<'_>, broken: &[Broken<'_>]) -> Finding {
     }
     let witness = broken.iter().min_by_key(|one| one.row.is_some());
     let witness = witness.expect("a finding has at least one order");
-    let missing = missing(broken);
-    let changed = broken.len() as u64 - missing;
-    let are = |count, what: &str| {
-        plural(
-            count,
-            &format!("acknowledged order is {what}"),
-            &format!("acknowledged orders are {what}"),
-        )
-    };
-    let title = match (missing, changed) {
-        (missing, 0) => are(missing, "missing"),
-        (0, changed) => are(changed, "not what was asked for"),
-        _ => format!("{}, {} not what was asked for", are(missing, "missing"), thousands(changed)),
-    };
     let key = &bench.case.history.intent(witness.attempt.intent).key;
     Finding {
         code: &I05,
         severity: Severity::Critical,
-        title,
+        title: title(broken),
         count: broken.len() as u64,
         evidence,
         witness: Witness {
@@ -196,6 +181,23 @@ fn finding(bench: &Bench<'_>, broken: &[Broken<'_>]) -> Finding {
                         overwriting an order."
                 .to_owned(),
         },
+    }
+}
+
+fn title(broken: &[Broken<'_>]) -> String {
+    let missing = missing(broken);
+    let changed = broken.len() as u64 - missing;
+    let are = |count, what: &str| {
+        plural(
+            count,
+            &format!("acknowledged order is {what}"),
+            &format!("acknowledged orders are {what}"),
+        )
+    };
+    match (missing, changed) {
+        (missing, 0) => are(missing, "missing"),
+        (0, changed) => are(changed, "not what was asked for"),
+        _ => format!("{}, {} not what was asked for", are(missing, "missing"), thousands(changed)),
     }
 }
 

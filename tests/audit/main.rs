@@ -14,6 +14,7 @@ mod gates;
 mod invariants;
 mod properties;
 mod rules;
+mod shape;
 mod simulator;
 mod soundness;
 mod speed;

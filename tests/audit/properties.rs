@@ -7,7 +7,8 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use crate::fixture::{Drill, ids, loud};
-use crate::simulator::{Defects, Shape, simulate};
+use crate::shape::{Defects, Shape};
+use crate::simulator::simulate;
 
 fn drills(defects: Defects) -> impl Strategy<Value = Drill> {
     let troubles = prop::sample::select(vec![0.0, 0.1, 0.3]);

@@ -98,7 +98,7 @@ fn an_acknowledged_request_must_not_be_refused_or_put_off_later() {
 fn unknown_and_shed_attempts_after_an_acknowledgement_are_no_break() {
     let mut drill = Drill::clean(3, 2);
     drill.add_attempt(1, ms(100), ms(104));
-    refuse(drill.add_attempt(1, ms(110), ms(114)), 429, "rate-limited");
+    refuse(drill.add_attempt(1, ms(110), ms(114)), 429, "shed");
     drill.end();
     assert_eq!(drill.judge().verdict, Verdict::Passed);
 }

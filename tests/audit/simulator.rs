@@ -15,36 +15,7 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::fixture::{Drill, PRODUCT, STARTED_US, body, forget, key, put_off, refuse, user};
-
-/// How the service is wrong; each flag is one defect.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Defects {
-    /// Duplicates are executed again.
-    pub second_order: bool,
-    /// Replays have a body of their own.
-    pub other_body: bool,
-    /// Some acknowledged orders are never committed.
-    pub lost_order: bool,
-    /// The fingerprint is never compared.
-    pub no_fingerprint: bool,
-    /// Some orders don't take their stock.
-    pub stock_kept: bool,
-}
-
-/// The shape of a random drill.
-#[derive(Clone, Copy, Debug)]
-pub struct Shape {
-    pub users: u32,
-    pub threads: u32,
-    pub stock: i64,
-    /// Share of attempts that ask for another quantity.
-    pub mutated: f64,
-    /// Two keys for each user, and one order for each user.
-    pub per_user: bool,
-    /// How often each kind of trouble strikes an attempt.
-    pub trouble: f64,
-    pub crash: bool,
-}
+use crate::shape::{Defects, Shape};
 
 const CLIENT_TIMEOUT: u64 = 60_000;
 const LEASE: u64 = 80_000;
@@ -122,6 +93,7 @@ impl World {
     }
 
     fn at(&mut self, time: u64, event: Event) {
+        assert!(time >= self.now, "nothing is planned for the past");
         self.planned += 1;
         self.events.push(std::cmp::Reverse((time, self.planned, event)));
     }
@@ -336,7 +308,7 @@ impl World {
         }
         attempt.completed = Some(RunTime(end));
         reply(attempt);
-        if attempt.outcome == Outcome::Pending {
+        if !attempt.outcome.is_definite() {
             self.retry(at, intent);
         }
     }
@@ -346,8 +318,6 @@ impl World {
             forget(attempt);
             attempt.status = Some(500);
         });
-        let intent = self.drill.history.attempts[at].intent.0;
-        self.retry(at, intent);
     }
 
     /// Kills the instance that holds the lease: its work is lost, its claim stays until it expires.

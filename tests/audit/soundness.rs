@@ -4,7 +4,8 @@ use dupeproof::audit::Verdict;
 use proptest::prelude::*;
 
 use crate::fixture::{Drill, doubts, ids, loud};
-use crate::simulator::{Defects, Shape, simulate};
+use crate::shape::{Defects, Shape};
+use crate::simulator::simulate;
 
 fn shapes() -> impl Strategy<Value = Shape> {
     (1..12_u32, 1..9_u32, 0..30_i64, 0..3_u8, any::<bool>(), 0..4_u8, any::<bool>()).prop_map(
