@@ -89,7 +89,7 @@ impl Drill {
             });
         }
         history.sealed = true;
-        history.clock = Some(ClockFacts { drift_us: 900 });
+        history.clock = Some(ClockFacts { at: RunTime(60_000_000), drift_us: 900 });
         let stock = StockRow { available: STOCK, fence: None };
         let baseline = Snapshot {
             schema_version: 1,
@@ -296,6 +296,7 @@ fn run() -> RunFacts {
 
 fn profile() -> Profile {
     Profile {
+        head: Vec::new(),
         path: "checkout.toml".into(),
         title: None,
         seed: 42,
@@ -308,6 +309,7 @@ fn profile() -> Profile {
             isolation: "read-committed",
             one_order_per: "key",
             pool_size: 10,
+            stock: "conditional",
             lock_poll: Duration::from_millis(5),
             lock_wait: Duration::from_secs(2),
             lease: Duration::from_secs(3),

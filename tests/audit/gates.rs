@@ -1,6 +1,7 @@
 //! Vacuity gates: what proves too little never passes.
 
 use dupeproof::audit::Verdict;
+use dupeproof::history::RunTime;
 use dupeproof::history::{
     Cause, ClockFacts, Constraint, ConstraintKind, CounterFacts, Doubt, InstanceId, Outcome, Sent,
 };
@@ -107,9 +108,9 @@ fn the_gate_says_what_the_schema_forbids() {
 #[test]
 fn a_clock_that_stepped_or_was_not_read_is_inconclusive() {
     let mut drill = Drill::clean(3, 2);
-    drill.history.clock = Some(ClockFacts { drift_us: -250_000 });
+    drill.history.clock = Some(ClockFacts { at: RunTime(60_000_000), drift_us: -250_000 });
     assert_eq!(drill.judge().verdict, Verdict::Passed);
-    drill.history.clock = Some(ClockFacts { drift_us: -3_600_000_000 });
+    drill.history.clock = Some(ClockFacts { at: RunTime(60_000_000), drift_us: -3_600_000_000 });
     assert!(assert_doubted(&drill, "G8").contains("3,600,000 ms"));
     drill.history.clock = None;
     assert_doubted(&drill, "G8");
