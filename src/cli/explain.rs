@@ -63,12 +63,14 @@ fn text(code: &Code) -> String {
 fn lines(text: &str, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     for paragraph in text.trim_end().lines() {
+        // Further lines of a point stand below its text, not below its dash.
+        let indent = if paragraph.starts_with("- ") { "  " } else { "" };
         let mut line = String::new();
         for word in paragraph.split_whitespace() {
             if !line.is_empty() && line.len() + 1 + word.len() > width {
-                lines.push(std::mem::take(&mut line));
+                lines.push(std::mem::replace(&mut line, indent.to_owned()));
             }
-            if !line.is_empty() {
+            if !line.trim().is_empty() {
                 line.push(' ');
             }
             line.push_str(word);

@@ -32,10 +32,12 @@ pub(crate) struct LabArgs {
 }
 
 pub(crate) async fn lab(args: LabArgs, interrupts: &Interrupts) -> Result<Exit, Failure> {
+    // The tables are the shop's: without an instance there are none to fill.
+    let products = if args.instances == 0 { 0 } else { PRODUCTS };
     let spec = LabSpec {
         instances: args.instances,
         defects: defects::known(&args.defects)?,
-        products: (FIRST_PRODUCT..FIRST_PRODUCT + PRODUCTS).map(|id| (id, STOCK)).collect(),
+        products: (FIRST_PRODUCT..FIRST_PRODUCT + products).map(|id| (id, STOCK)).collect(),
         ..LabSpec::new(args.logs)
     };
     let exe = std::env::current_exe().map_err(|source| failure::own_file(&source))?;
@@ -80,9 +82,9 @@ fn about(lab: &Lab) -> String {
     }
     let _ = writeln!(out, "{:<9} {}", "postgres", lab.postgres_url);
     let _ = writeln!(out, "{:<9} {}", "redis", lab.redis_url);
-    let last = FIRST_PRODUCT + PRODUCTS - 1;
-    let _ = writeln!(out, "{:<9} {FIRST_PRODUCT} to {last}, {STOCK} of each", "products");
     if let Some(instance) = lab.instances.first() {
+        let last = FIRST_PRODUCT + PRODUCTS - 1;
+        let _ = writeln!(out, "{:<9} {FIRST_PRODUCT} to {last}, {STOCK} of each", "products");
         let _ = writeln!(
             out,
             "try       curl -i http://{}/orders -H 'Idempotency-Key: k1' -H 'X-User-Id: u1' \\\n\

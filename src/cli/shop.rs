@@ -35,7 +35,11 @@ fn failure(error: &shop::ShopError) -> Failure {
 fn list() -> String {
     let mut out = String::new();
     for defect in shop::defects() {
-        out.push_str(&format!("{} {:<26} {}\n", defect.id, defect.switch, defect.does));
+        out.push_str(&format!("{}  {}\n     {}\n", defect.id, defect.switch, defect.does));
+        let partners: Vec<_> = defect.partners.iter().map(ToString::to_string).collect();
+        if !partners.is_empty() {
+            out.push_str(&format!("     shows together with: {}\n", partners.join(", ")));
+        }
     }
     out
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::DrillError;
 use crate::audit::{self, Case, Finding};
+use crate::codes::Severity;
 use crate::history::{History, Moment, RunFolder, RunTime};
 use crate::profile::{self, Profile};
 use crate::report::{self, Material, Reproduction, RunResult, Telling};
@@ -61,7 +62,11 @@ fn tell(
     named: &Path,
 ) -> Result<Telling, DrillError> {
     let disk = |source| DrillError::Folder { source };
-    let evidence_file = format!("evidence/{}.csv", finding.code.id);
+    let evidence_file = match finding.severity {
+        Severity::Critical | Severity::Contract => format!("evidence/{}.csv", finding.code.id),
+        Severity::Protected => format!("evidence/{}-protected.csv", finding.code.id),
+        Severity::Efficiency => format!("evidence/{}-efficiency.csv", finding.code.id),
+    };
     folder.write(&evidence_file, &report::csv(&finding.evidence)).map_err(disk)?;
     Ok(Telling {
         scenes: story::tell(case, finding),

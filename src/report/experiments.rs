@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
-use comfy_table::{ContentArrangement, Table, presets};
+use comfy_table::{ColumnConstraint, ContentArrangement, Table, Width, presets};
 
-use super::format::{counted, duration_us};
+use super::format::{counted, duration_us, thousands};
 use super::result::RunResult;
+use super::text::wrapped;
 use crate::audit::Verdict;
 use crate::codes::Severity;
 
@@ -19,41 +20,47 @@ pub struct Experiment {
     pub result: RunResult,
 }
 
+/// The published setting, beside which ours is named.
+const PUBLISHED: &str = "published: MySQL 8.4.11 at REPEATABLE READ, where the first read takes the snapshot: \
+                         lock-inside-snapshot comes closest";
+
 /// The table, 80 columns wide.
 pub fn experiments(experiments: &[Experiment]) -> String {
     let mut table = Table::new();
     table.load_style(presets::NOTHING).set_width(78);
     table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.add_row(["experiment", "published", "here", "verdict"]);
+    table.add_row(["users with two orders", "published", "here", "verdict"]);
     for experiment in experiments {
-        table.add_row([
-            experiment.name.clone(),
-            experiment.published.clone(),
-            ours(&experiment.result),
-            verdict(experiment),
-        ]);
+        let name = experiment.name.clone();
+        table.add_row([name, experiment.published.clone(), ours(experiment), verdict(experiment)]);
+    }
+    for (column, width) in table.column_iter_mut().zip([29, 19, 18, 12]) {
+        column.set_padding((0, 2));
+        column.set_constraint(ColumnConstraint::Absolute(Width::Fixed(width)));
     }
     let mut out = String::from("\n");
     for line in table.lines() {
         let _ = writeln!(out, "  {}", line.trim_end());
     }
     let _ = writeln!(out);
+    wrapped(&mut out, 2, "", PUBLISHED);
     for experiment in experiments {
-        let settings = experiment.result.environment.get("lab").map_or("", String::as_str);
-        let _ = writeln!(out, "  {}: {settings}", experiment.name);
+        let lab = experiment.result.environment.get("lab").map_or("", String::as_str);
+        wrapped(&mut out, 2, &format!("{}: ", experiment.name), lab);
     }
     let agreeing = experiments.iter().filter(|experiment| experiment.as_published).count();
     let _ = writeln!(out, "\n  {agreeing} of {} as published", experiments.len());
-    if let Some(last) = experiments.first() {
-        let _ = writeln!(out, "  next     dupeproof audit {}", last.result.run.folder);
+    if let Some(first) = experiments.first() {
+        let _ = writeln!(out, "  next     dupeproof audit {}", first.result.run.folder);
     }
     out
 }
 
-/// Orders, users with two or more, refused inserts, time.
-fn ours(result: &RunResult) -> String {
-    let sums = &result.accounting;
-    let refused: u64 = result
+/// Users with two orders or more, refused inserts, orders, time.
+fn ours(experiment: &Experiment) -> String {
+    let sums = &experiment.result.accounting;
+    let refused: u64 = experiment
+        .result
         .findings
         .iter()
         .filter(|finding| finding.severity == Severity::Protected)
@@ -64,10 +71,11 @@ fn ours(result: &RunResult) -> String {
         refused => format!(", {} refused", counted(refused, "insert", "inserts")),
     };
     format!(
-        "{}, {} with duplicates{refused}, {}",
-        counted(sums.orders, "order", "orders"),
+        "{} of {}{refused} ({}, {})",
         counted(sums.intents_with_more, "user", "users"),
-        duration_us(result.run.took_ms * 1_000),
+        thousands(sums.intents),
+        counted(sums.orders, "order", "orders"),
+        duration_us(experiment.result.run.took_ms * 1_000),
     )
 }
 

@@ -291,7 +291,7 @@ fn paragraph(out: &mut String, text: &str, style: Style) {
 }
 
 /// Text wrapped at the page's width; lines after the first align with the text behind `lead`.
-fn wrapped(out: &mut String, indent: usize, lead: &str, text: &str) {
+pub(super) fn wrapped(out: &mut String, indent: usize, lead: &str, text: &str) {
     let room = usize::from(WIDTH) - indent - lead.len();
     let mut line = String::new();
     let mut first = true;

@@ -1,6 +1,6 @@
 //! The schema is fresh, takes the profiles that are right, and refuses what an editor could see.
 //!
-//! `UPDATE_SCHEMA=1 cargo test --test profile` writes it anew.
+//! `UPDATE_SCHEMAS=1 cargo test --test profile` writes it anew.
 
 use std::path::Path;
 use std::sync::LazyLock;
@@ -17,11 +17,11 @@ static VALIDATOR: LazyLock<jsonschema::Validator> =
 #[test]
 fn the_schema_in_the_repository_is_fresh() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("schemas/profile.schema.json");
-    if std::env::var_os("UPDATE_SCHEMA").is_some() {
+    if std::env::var_os("UPDATE_SCHEMAS").is_some() {
         std::fs::write(&path, format!("{:#}\n", schema())).unwrap();
     }
     let stored: Value = serde_json::from_str(&std::fs::read_to_string(&path).unwrap()).unwrap();
-    assert!(stored == schema(), "UPDATE_SCHEMA=1 cargo test --test profile");
+    assert!(stored == schema(), "UPDATE_SCHEMAS=1 cargo test --test profile");
 }
 
 #[test]
