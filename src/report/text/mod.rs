@@ -3,13 +3,15 @@
 //! The gate comes first, then each finding with its evidence, story and cure, then how exactly the
 //! drill was run, and the verdict in the last lines, where the eye rests when the command ends.
 
+mod gate;
+
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::format::{counted, duration_us, thousands};
-use super::result::{BurstResult, FindingResult, GateResult, RunResult};
+use super::result::{BurstResult, FindingResult, RunResult};
 use crate::audit::{GateState, Verdict};
 use crate::codes::Severity;
 
@@ -23,7 +25,7 @@ const DIM: Style = Style::new().dimmed();
 /// The whole text, with ANSI styles that the terminal's edge removes where they aren't wanted.
 pub fn text(result: &RunResult) -> String {
     let mut out = String::new();
-    gate(result, &mut out);
+    gate::write(result, &mut out);
     for (index, finding) in result.findings.iter().enumerate() {
         tell(finding, &result.findings[..index], &mut out);
     }
@@ -36,60 +38,10 @@ pub fn text(result: &RunResult) -> String {
     out
 }
 
-fn gate(result: &RunResult, out: &mut String) {
-    heading(out, "GATE");
-    let mut table = table(4);
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    for gate in
-        result.gates.iter().filter(|gate| !is_condition(gate) || gate.state != GateState::Held)
-    {
-        let mark = match gate.state {
-            GateState::Held => "ok",
-            GateState::Broken => "x",
-            GateState::NotJudged => "-",
-        };
-        table.add_row([mark, &gate.title, &gate.detail, &gate.code]);
-    }
-    let held = |gate: &&GateResult| is_condition(gate) && gate.state == GateState::Held;
-    let conditions: Vec<_> =
-        result.gates.iter().filter(held).map(|gate| gate.code.as_str()).collect();
-    if !conditions.is_empty() {
-        let met = counted(conditions.len() as u64, "condition", "conditions");
-        table.add_row([
-            "ok",
-            "the run proves something",
-            &format!("{met} met: {}", conditions.join(" ")),
-            "G",
-        ]);
-    }
-    for budget in &result.budgets {
-        let measured = budget.measured_us.map_or_else(|| "not measured".to_owned(), duration_us);
-        let detail = format!("{measured}, limit {}", duration_us(budget.limit_us));
-        table.add_row([if budget.met { "ok" } else { "x" }, &budget.name, &detail, "budget"]);
-    }
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 1));
-    }
-    for line in table.lines() {
-        let line = line.trim_end();
-        let styled = match line.split_once(' ') {
-            Some(("x", rest)) => format!("{RED}x{RED:#} {rest}"),
-            Some(("ok", rest)) => format!("{GREEN}ok{GREEN:#} {rest}"),
-            _ => line.to_owned(),
-        };
-        let _ = writeln!(out, "    {styled}");
-    }
-}
-
 /// One case often breaks two invariants; its story is told once.
 fn tells_the_same(one: &FindingResult, other: &FindingResult) -> bool {
     let scenes = |finding: &FindingResult| finding.story.as_ref().map(|story| story.scenes.clone());
     one.story.is_some() && scenes(one) == scenes(other)
-}
-
-/// Gates G.. say whether the run can prove anything; those that hold share a line.
-fn is_condition(gate: &GateResult) -> bool {
-    gate.code.starts_with('G')
 }
 
 fn tell(finding: &FindingResult, told: &[FindingResult], out: &mut String) {

@@ -1,0 +1,75 @@
+//! The gate table: what was judged and how it came out.
+//!
+//! What broke, and every invariant that held, has a line. The conditions without which a run proves
+//! nothing share one while they are met, and so does what couldn't be judged.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use comfy_table::ContentArrangement;
+
+use super::super::format::{counted, duration_us};
+use super::super::result::{GateResult, RunResult};
+use super::{GREEN, RED, heading, table};
+use crate::audit::GateState;
+
+pub(super) fn write(result: &RunResult, out: &mut String) {
+    heading(out, "GATE");
+    let mut table = table(4);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    for gate in result.gates.iter().filter(|gate| stands_alone(gate)) {
+        let mark = if gate.state == GateState::Held { "ok" } else { "x" };
+        table.add_row([mark, &gate.title, &gate.detail, &gate.code]);
+    }
+    for budget in &result.budgets {
+        let measured = budget.measured_us.map_or_else(|| "not measured".to_owned(), duration_us);
+        let detail = format!("{measured}, limit {}", duration_us(budget.limit_us));
+        table.add_row([if budget.met { "ok" } else { "x" }, &budget.name, &detail, "budget"]);
+    }
+    let conditions = codes(result, |gate| is_condition(gate) && gate.state == GateState::Held);
+    if !conditions.is_empty() {
+        let met = counted(conditions.len() as u64, "condition", "conditions");
+        let detail = format!("{met} met: {}", conditions.join(" "));
+        table.add_row(["ok", "the run proves something", &detail, ""]);
+    }
+    let unjudged = codes(result, is_unjudged);
+    if !unjudged.is_empty() {
+        let reasons = result.gates.iter().filter(|gate| is_unjudged(gate));
+        let reasons: BTreeSet<_> = reasons.map(|gate| gate.detail.as_str()).collect();
+        let reasons = reasons.into_iter().collect::<Vec<_>>().join("; ");
+        table.add_row(["-", &format!("not judged: {}", unjudged.join(" ")), &reasons, ""]);
+    }
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 1));
+    }
+    for line in table.lines() {
+        let line = line.trim_end();
+        let styled = match line.split_once(' ') {
+            Some(("x", rest)) => format!("{RED}x{RED:#} {rest}"),
+            Some(("ok", rest)) => format!("{GREEN}ok{GREEN:#} {rest}"),
+            _ => line.to_owned(),
+        };
+        let _ = writeln!(out, "    {styled}");
+    }
+}
+
+/// Gates G.. say whether the run can prove anything.
+fn is_condition(gate: &GateResult) -> bool {
+    gate.code.starts_with('G')
+}
+
+fn is_unjudged(gate: &GateResult) -> bool {
+    gate.state == GateState::NotJudged
+}
+
+fn stands_alone(gate: &GateResult) -> bool {
+    match gate.state {
+        GateState::Held => !is_condition(gate),
+        GateState::Broken => true,
+        GateState::NotJudged => false,
+    }
+}
+
+fn codes(result: &RunResult, meant: impl Fn(&GateResult) -> bool) -> Vec<&str> {
+    result.gates.iter().filter(|gate| meant(gate)).map(|gate| gate.code.as_str()).collect()
+}
