@@ -25,6 +25,9 @@ fn count_attempts(bench: &Bench<'_>, sum: &mut Accounting) {
             Cause::Burst => &mut sum.burst_attempts,
             Cause::Retry => &mut sum.retries,
             Cause::Resolve => &mut sum.resolver_attempts,
+            Cause::Prepare => &mut sum.preparing_attempts,
+            Cause::Replay => &mut sum.replays,
+            Cause::Steady => &mut sum.steady_attempts,
         } += 1;
         *match attempt.outcome {
             Outcome::NotSent => &mut sum.not_sent,

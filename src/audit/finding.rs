@@ -98,6 +98,11 @@ pub struct Accounting {
     pub burst_attempts: u64,
     pub retries: u64,
     pub resolver_attempts: u64,
+    /// Attempts that set a scene, such as placing the order that a race is about.
+    pub preparing_attempts: u64,
+    /// Attempts that asked again after a definite answer, on purpose.
+    pub replays: u64,
+    pub steady_attempts: u64,
     /// Attempts whose last byte was handed to the kernel.
     pub sent_whole: u64,
     pub not_sent: u64,

@@ -5,7 +5,6 @@
 
 use crate::codes::G1;
 use crate::history::PhaseId;
-use crate::profile::Burst;
 
 use super::Overlap;
 use super::bench::Bench;
@@ -50,10 +49,9 @@ fn suffices(one: &Overlap, share: f64) -> bool {
 }
 
 fn share(bench: &Bench<'_>, phase: PhaseId) -> f64 {
-    bench.case.profile.phases.get(usize::from(phase.0)).map_or(DEFAULT_SHARE, |phase| {
-        let Burst::SameKey(burst) = &phase.burst;
-        burst.overlap_share
-    })
+    let phases = &bench.case.history.phases;
+    let phase = phases.iter().find(|one| one.id == phase);
+    phase.map_or(DEFAULT_SHARE, |phase| phase.overlap_share)
 }
 
 fn miss(bench: &Bench<'_>, one: &Overlap, many: &str) -> String {

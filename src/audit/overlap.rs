@@ -25,7 +25,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Vec<Overlap> {
     history
         .phases
         .iter()
-        .filter(|phase| phase.concurrent)
+        .filter(|phase| phase.contended.is_some())
         .map(|phase| {
             let subjects = things.remove(&phase.id).unwrap_or_default();
             let mut in_flight: Vec<u64> = subjects.values().map(|group| at_once(group)).collect();

@@ -7,7 +7,9 @@ use super::freezing::LabFreezer;
 use super::supervisor::Supervisor;
 use super::{DrillError, Event, Stage};
 use crate::guard::Guard;
-use crate::history::{CounterFacts, Fact, InstanceFacts, InstanceId, PhaseFacts, PhaseId, RunId};
+use crate::history::{
+    Contended, CounterFacts, Fact, InstanceFacts, InstanceId, PhaseFacts, PhaseId, RunId,
+};
 use crate::lab::Lab;
 use crate::load::{self, LoadSettings, Progress, TargetInstance};
 use crate::observe::Subject;
@@ -27,9 +29,8 @@ pub(super) fn subject(profile: &Profile, run: RunId) -> Subject {
     let intents: u32 = profile
         .phases
         .iter()
-        .map(|phase| match &phase.burst {
-            Burst::SameKey(burst) => burst.users,
-        })
+        .filter_map(|phase| phase.burst.crowd())
+        .map(|crowd| crowd.users)
         .sum();
     Subject {
         users: (0..intents).map(|number| load::user_name(run, number)).collect(),
@@ -97,13 +98,15 @@ impl<'a> Load<'a> {
 
     async fn run_phase(&mut self, phase: &Phase, id: PhaseId) -> Result<(), DrillError> {
         let clock = self.stage.clock;
-        let Burst::SameKey(burst) = &phase.burst;
+        let Burst::SameKey(burst) = &phase.burst else { return Ok(()) };
         let planned = u64::from(burst.users) * u64::from(burst.threads);
         let started = PhaseFacts {
             id,
             name: phase.name.clone(),
-            burst: "same-key".to_owned(),
-            concurrent: burst.threads > 1,
+            burst: phase.burst.word().to_owned(),
+            arrival: burst.arrival.word().to_owned(),
+            contended: (burst.threads > 1).then_some(Contended::Key),
+            overlap_share: burst.overlap_share,
             planned,
             at: clock.now(),
         };

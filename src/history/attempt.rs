@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{AttemptId, BodyId, InstanceId, IntentId, PhaseId, RunTime};
+use super::{AttemptId, BodyId, InstanceId, IntentId, PhaseId, RunTime, VariantId};
 
 /// What a buyer meant once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +20,57 @@ pub struct Intent {
     /// SHA-256 of our canonical form of the request, without the ignored fields: tells intents of
     /// one key apart. The target's own fingerprint is a different thing.
     pub fingerprint: String,
+    /// Name of the request that carries it.
+    pub request: String,
+    /// The order that it acts on; absent for an intent to place one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub entity: Option<String>,
+    /// In which form the key is sent.
+    #[serde(default, skip_serializing_if = "KeyForm::is_good")]
+    pub key_form: KeyForm,
+}
+
+/// In which form a key is sent.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum KeyForm {
+    #[default]
+    Good,
+    Missing,
+    Empty,
+    /// Longer than the contract allows.
+    TooLong,
+    /// Two different keys in one request.
+    Twice,
+    /// Not of the contract's syntax, such as bare where a quoted string is due.
+    WrongSyntax,
+}
+
+impl KeyForm {
+    pub const BAD: [Self; 5] =
+        [Self::Missing, Self::Empty, Self::TooLong, Self::Twice, Self::WrongSyntax];
+
+    /// Whether the contract accepts it.
+    pub const fn is_good(&self) -> bool {
+        matches!(self, Self::Good)
+    }
+}
+
+/// Other bytes of the same intent (gate G5).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Variant {
+    pub id: VariantId,
+    pub intent: IntentId,
+    /// What was changed, such as `key order` or `1.0 for 1`.
+    pub how: String,
+    /// SHA-256 of the request's bytes behind the request line and Host, and of the original's.
+    pub sha256: String,
+    pub original_sha256: String,
+    /// Our canonical form, which must be the intent's.
+    pub fingerprint: String,
 }
 
 /// Why an attempt was made.
@@ -32,6 +83,12 @@ pub enum Cause {
     Retry,
     /// The load is over, and the resolver asked until the answer was definite.
     Resolve,
+    /// It sets the scene: places the order that a race is about, fetches a token, logs in.
+    Prepare,
+    /// It asks again after a definite answer, on purpose.
+    Replay,
+    /// It belongs to a steady load.
+    Steady,
 }
 
 /// How much of a request left the client.
@@ -92,7 +149,13 @@ pub struct Attempt {
     pub intent: IntentId,
     pub cause: Cause,
     pub instance: InstanceId,
+    /// The bytes, where they aren't the intent's original ones.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub variant: Option<VariantId>,
     pub sent: Sent,
+    /// When a steady load had planned it; latency counts from here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planned: Option<RunTime>,
     /// Before the first byte left; orders the history rules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_byte: Option<RunTime>,
@@ -128,9 +191,9 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// The time from release to the end of the reply.
+    /// The time from release (in a steady load: from the planned start) to the end of the reply.
     pub fn latency(&self) -> Option<std::time::Duration> {
-        Some(self.completed?.since(self.released?))
+        Some(self.completed?.since(self.planned.or(self.released)?))
     }
 }
 

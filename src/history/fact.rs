@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Attempt, Body, InstanceId, Intent, PhaseId, RunId, RunTime};
+use super::{Attempt, Body, InstanceId, Intent, PhaseId, RunId, RunTime, Variant};
 
 /// Version of the journal's lines.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// One line of `journal.jsonl`, such as `{"attempt":{...}}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,6 +20,7 @@ pub enum Fact {
     Instance(InstanceFacts),
     PhaseStarted(PhaseFacts),
     Intent(Intent),
+    Variant(Variant),
     Body(Body),
     Attempt(Attempt),
     Burst(BurstFacts),
@@ -71,16 +72,34 @@ pub struct InstanceFacts {
     pub url: String,
 }
 
+/// What the attempts of a concurrent phase contend for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Contended {
+    /// One user's key.
+    Key,
+    /// One key string, whoever sends it.
+    KeyString,
+    Product,
+    /// The order that is acted on.
+    Entity,
+}
+
 /// A phase begins.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PhaseFacts {
     pub id: PhaseId,
     pub name: String,
     /// The burst's kind as the profile writes it: `same-key`.
     pub burst: String,
-    /// Whether the attempts of a key leave together, so that gate G1 applies.
-    pub concurrent: bool,
+    /// `at-once`, `staggered`, `spread` or `around-completion`.
+    pub arrival: String,
+    /// What its attempts contend for, so that gate G1 applies; absent where they claim no overlap.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contended: Option<Contended>,
+    /// The share of contended things that must overlap, 0 to 1.
+    pub overlap_share: f64,
     /// Attempts of the burst itself, retries not counted.
     pub planned: u64,
     pub at: RunTime,

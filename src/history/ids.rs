@@ -110,6 +110,10 @@ number_within_a_run!(
     BodyId(u32)
 );
 number_within_a_run!(
+    /// Other bytes of an intent, counted from 0 over the run.
+    VariantId(u32)
+);
+number_within_a_run!(
     /// An instance of the target, counted from 0.
     InstanceId(u16)
 );

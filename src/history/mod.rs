@@ -13,14 +13,17 @@ mod journal;
 mod read;
 mod rows;
 
-pub use attempt::{Attempt, Body, Cause, Intent, Outcome, Sent, Waiting};
+pub use attempt::{Attempt, Body, Cause, Intent, KeyForm, Outcome, Sent, Variant, Waiting};
 pub use clock::{Clock, RunTime};
 pub use fact::{
-    BurstFacts, ClockFacts, CounterFacts, Doubt, DrainFacts, Exit, Fact, InstanceFacts, PhaseFacts,
-    ResumeFacts, RunFacts, SCHEMA_VERSION,
+    BurstFacts, ClockFacts, Contended, CounterFacts, Doubt, DrainFacts, Exit, Fact, InstanceFacts,
+    PhaseFacts, ResumeFacts, RunFacts, SCHEMA_VERSION,
 };
 pub use folder::{FolderError, Moment, RunFolder};
-pub use ids::{AttemptId, BodyId, InstanceId, IntentId, PhaseId, RunId};
+pub use ids::{AttemptId, BodyId, InstanceId, IntentId, PhaseId, RunId, VariantId};
 pub use journal::{JournalError, JournalWriter, Recorder};
 pub use read::{History, ReadError};
-pub use rows::{Constraint, ConstraintKind, OrderRow, RefusedInsert, Snapshot, StockRow};
+pub use rows::{
+    Constraint, ConstraintKind, CustomRows, MovementRow, OrderRow, RefusedInsert, Snapshot,
+    StockRow,
+};

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use super::{
     Attempt, Body, BodyId, BurstFacts, ClockFacts, CounterFacts, Doubt, DrainFacts, Exit, Fact,
     InstanceFacts, Intent, IntentId, PhaseFacts, PhaseId, RunFacts, RunTime, SCHEMA_VERSION,
+    Variant,
 };
 
 /// What can go wrong when a journal is read.
@@ -41,6 +42,8 @@ pub struct History {
     pub ended: HashMap<PhaseId, RunTime>,
     /// By id: `intents[id]`.
     pub intents: Vec<Intent>,
+    /// By id: `variants[id]`.
+    pub variants: Vec<Variant>,
     /// In the order in which they ended.
     pub attempts: Vec<Attempt>,
     pub bodies: HashMap<BodyId, Body>,
@@ -63,6 +66,7 @@ impl History {
             phases: Vec::new(),
             ended: HashMap::new(),
             intents: Vec::new(),
+            variants: Vec::new(),
             attempts: Vec::new(),
             bodies: HashMap::new(),
             bursts: Vec::new(),
@@ -134,6 +138,7 @@ impl History {
                 return Err(intent.id);
             }
             Fact::Intent(intent) => self.intents.push(intent),
+            Fact::Variant(variant) => self.variants.push(variant),
             Fact::Body(body) => {
                 self.bodies.insert(body.id, body);
             }

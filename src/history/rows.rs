@@ -21,6 +21,12 @@ pub struct Snapshot {
     pub stock: BTreeMap<String, StockRow>,
     /// What the schema itself forbids on the audited tables.
     pub constraints: Vec<Constraint>,
+    /// Stock movements of the run's products, where the profile names their table.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub movements: Option<Vec<MovementRow>>,
+    /// Rows of the profile's own checks, in the order of the profile.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub custom: Vec<CustomRows>,
     /// Inserts that a unique index refused since the run began, where the database's log is ours
     /// to read; absent elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,6 +46,11 @@ pub struct OrderRow {
     pub status: Option<String>,
     /// Microseconds since 1970, by the database's clock.
     pub created_us: Option<i64>,
+    /// The same for paid and closed; absent: never, or not mapped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paid_us: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closed_us: Option<i64>,
 }
 
 /// One row of the stock table.
@@ -48,6 +59,25 @@ pub struct OrderRow {
 pub struct StockRow {
     pub available: i64,
     pub fence: Option<i64>,
+}
+
+/// One stock movement.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MovementRow {
+    pub order: Option<String>,
+    pub product: String,
+    /// Negative for what was taken.
+    pub delta: i64,
+}
+
+/// What a check of the profile's own returned.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CustomRows {
+    pub columns: Vec<String>,
+    /// Values as PostgreSQL prints them; NULL is absent.
+    pub rows: Vec<Vec<Option<String>>>,
 }
 
 /// What kind of constraint it is.
@@ -71,6 +101,9 @@ pub struct Constraint {
     pub definition: String,
     /// A unique index with a WHERE clause lets rows escape.
     pub partial: bool,
+    /// Columns of it that may be NULL: a unique index lets those rows escape.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nullable: Vec<String>,
 }
 
 /// An insert that a unique index refused, from PostgreSQL's own log.

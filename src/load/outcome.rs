@@ -101,8 +101,9 @@ fn matching(contract: &Contract, status: u16, body: Option<&Value>) -> Option<Ki
     let answers = [
         (Some(&contract.in_progress), Kind::InProgress),
         (contract.parked.as_ref(), Kind::Parked),
-        (Some(&contract.other_parameters), Kind::Refusal("mismatch")),
-        (Some(&contract.missing_key), Kind::Refusal("missing-key")),
+        (contract.mismatch(), Kind::Refusal("mismatch")),
+        (contract.rejects_missing_key(), Kind::Refusal("missing-key")),
+        (contract.malformed_key.as_ref(), Kind::Refusal("malformed-key")),
         (Some(&contract.business_rejection), Kind::Refusal("business")),
         (Some(&contract.shed), Kind::Refusal("shed")),
     ];

@@ -3,8 +3,8 @@
 //! Attempts stand in key order, because that is the order in which their last bytes leave. Numbers
 //! run over the whole run, so that no two phases share a user or a key.
 
-use crate::history::{AttemptId, Intent, IntentId, PhaseId, RunId};
-use crate::profile::{Products, Request, SameKey};
+use crate::history::{AttemptId, Intent, IntentId, KeyForm, PhaseId, RunId};
+use crate::profile::{Crowd, Products, Request};
 
 use super::dice::Dice;
 use super::error::LoadError;
@@ -46,7 +46,7 @@ pub(super) struct Ground<'a> {
 /// Plans `burst.same-key`: identical bytes for every attempt of an intent.
 pub(super) fn same_key(
     ground: &Ground<'_>,
-    burst: &SameKey,
+    burst: &Crowd,
     request: &Request,
 ) -> Result<Plan, LoadError> {
     if ground.targets.is_empty() {
@@ -83,7 +83,7 @@ pub fn key_name(run: RunId, intent: u32) -> String {
     format!("k-{run}-{intent:03}")
 }
 
-fn intent(ground: &Ground<'_>, burst: &SameKey, request: &Request, index: u32) -> Intent {
+fn intent(ground: &Ground<'_>, burst: &Crowd, request: &Request, index: u32) -> Intent {
     let id = ground.first_intent + index;
     let run = ground.run;
     let mut intent = Intent {
@@ -94,6 +94,9 @@ fn intent(ground: &Ground<'_>, burst: &SameKey, request: &Request, index: u32) -
         product: run.first_product() + i64::from(index % ground.products.count.max(1)),
         quantity: burst.quantity,
         fingerprint: String::new(),
+        request: request.name.clone(),
+        entity: None,
+        key_form: KeyForm::Good,
     };
     let uuid = ground.dice.uuid(&intent);
     let body = request.body.as_ref().map(|body| body.render(&render::filling(&intent, &uuid)));

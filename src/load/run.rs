@@ -12,7 +12,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use crate::history::{Clock, Intent, PhaseId, Recorder, RunId};
-use crate::profile::{ClientSettings, Contract, Products, Request, SameKey};
+use crate::profile::{ClientSettings, Contract, Crowd, Products, Request};
 
 use super::bodies::Bodies;
 use super::desk::{CONNECTS_IN_FLIGHT, Desk, REPLY_BYTES};
@@ -104,7 +104,7 @@ impl Load {
     }
 
     /// Plans a burst and takes its numbers.
-    pub(super) fn plan(&mut self, phase: PhaseId, burst: &SameKey) -> Result<Plan, LoadError> {
+    pub(super) fn plan(&mut self, phase: PhaseId, burst: &Crowd) -> Result<Plan, LoadError> {
         let ground = Ground {
             run: self.settings.run,
             phase,

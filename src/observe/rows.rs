@@ -120,6 +120,8 @@ impl Observer {
                 .map(constraint)
                 .collect::<Result<_, _>>()
                 .map_err(failed)?,
+            movements: None,
+            custom: Vec::new(),
             refused_inserts: None,
         })
     }
@@ -153,6 +155,8 @@ fn order_row(row: &PgRow) -> Result<OrderRow, sqlx::Error> {
         fingerprint: row.try_get("fingerprint")?,
         status: row.try_get("status")?,
         created_us: row.try_get("created_us")?,
+        paid_us: None,
+        closed_us: None,
     })
 }
 
@@ -170,6 +174,7 @@ fn constraint(row: &PgRow) -> Result<Constraint, sqlx::Error> {
         columns: row.try_get("columns")?,
         definition: row.try_get("definition")?,
         partial: row.try_get("partial")?,
+        nullable: Vec::new(),
     })
 }
 

@@ -6,12 +6,16 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::contract::{Answer, BodyCode, BusinessColumn, Contract, Hint, ReplayBody};
+use super::burst::{Arrival, Burst, Crowd, Release};
+use super::contract::{
+    Answer, BodyCode, BusinessColumn, Contract, Hint, MissingKey, OtherParameters, ReplayBody,
+};
 use super::model::{
-    AuditTables, Budget, Burst, ClientSettings, LabSettings, Limits, OrdersTable, Phase, Products,
-    Profile, Published, Release, Request, Retries, SameKey, StockTable,
+    AuditTables, Budget, ClientSettings, LabSettings, Limits, OrdersTable, Phase, Products,
+    Profile, Published, Request, Retries, StockTable,
 };
 use super::node::{Entry, Node};
+use super::target::{Actor, Statements, Target};
 
 /// The profile, given that neither the check nor the comparison found anything.
 pub(super) fn profile(path: &Path, head: Vec<String>, node: &Node) -> Profile {
@@ -23,6 +27,12 @@ pub(super) fn profile(path: &Path, head: Vec<String>, node: &Node) -> Profile {
         title: maybe_text(node, "title"),
         seed: count(node, "seed"),
         lab: lab(at(node, "lab")),
+        target: Target::default(),
+        postgres: None,
+        actor: Actor::default(),
+        allow_hosts: Vec::new(),
+        setup: Statements::default(),
+        teardown: Statements::default(),
         products: Products {
             count: count(at(node, "products"), "count"),
             stock: count(at(node, "products"), "stock"),
@@ -98,8 +108,12 @@ fn contract(node: &Node) -> Contract {
     let marker = maybe_text(node, "replay-marker").map(|name| name.to_ascii_lowercase());
     contract.replay_marker = marker.or(contract.replay_marker);
     replace(&mut contract.in_progress, node.get("in-progress").map(answer));
-    replace(&mut contract.other_parameters, node.get("other-parameters").map(answer));
-    replace(&mut contract.missing_key, node.get("missing-key").map(answer));
+    let rejected = |answer| OtherParameters::Rejected { answer, while_in_progress: true };
+    replace(&mut contract.other_parameters, node.get("other-parameters").map(answer).map(rejected));
+    replace(
+        &mut contract.missing_key,
+        node.get("missing-key").map(answer).map(MissingKey::Rejected),
+    );
     replace(&mut contract.business_rejection, node.get("business-rejection").map(answer));
     replace(&mut contract.shed, node.get("shed").map(answer));
     contract.parked = node.get("parked").map(answer).or(contract.parked);
@@ -132,6 +146,9 @@ fn request(entry: &Entry) -> Request {
         body: node.get("body").and_then(Node::json).cloned(),
         order_id: text(node, "order-id"),
         ignored: texts(at(node, "ignored")),
+        mutate: Vec::new(),
+        defaults: Vec::new(),
+        number_forms: false,
     }
 }
 
@@ -149,6 +166,8 @@ fn audit(node: &Node, takes_stock: bool) -> AuditTables {
             status: maybe_text(orders, "status"),
             created: maybe_text(orders, "created"),
             sold: texts(at(orders, "sold")),
+            paid_at: None,
+            closed_at: None,
         },
         stock: node.get("stock").filter(|_| takes_stock).map(|stock| StockTable {
             table: text(stock, "table"),
@@ -156,6 +175,8 @@ fn audit(node: &Node, takes_stock: bool) -> AuditTables {
             available: text(stock, "available"),
             fence: maybe_text(stock, "fence"),
         }),
+        movements: None,
+        sql: Vec::new(),
     }
 }
 
@@ -168,12 +189,13 @@ fn phase(node: &Node, requests: &[Request]) -> Phase {
     });
     Phase {
         name: text(node, "name"),
-        burst: Burst::SameKey(SameKey {
+        burst: Burst::SameKey(Crowd {
             users: count(burst, "users"),
             threads: count(burst, "threads"),
             quantity: count(burst, "quantity"),
             request,
             release: meaning(&Release::ALL, Release::word, word(burst, "release")),
+            arrival: Arrival::AtOnce,
             overlap_share: at(burst, "overlap-share").share().expect("a share"),
         }),
     }

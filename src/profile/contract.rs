@@ -9,14 +9,18 @@ use std::time::Duration;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contract {
     pub preset: &'static str,
+    pub key: KeyRule,
     /// Statuses of a first success.
     pub first: Vec<u16>,
     pub replay: Replay,
     /// A header that tells a replay from a first answer, in lower case.
     pub replay_marker: Option<String>,
     pub in_progress: Answer,
-    pub other_parameters: Answer,
-    pub missing_key: Answer,
+    /// What a key with changed parameters gets.
+    pub other_parameters: OtherParameters,
+    pub missing_key: MissingKey,
+    /// What a key that breaks the rule for keys gets; `None`: the contract doesn't say.
+    pub malformed_key: Option<Answer>,
     /// Sold out and other refusals of the business.
     pub business_rejection: Answer,
     /// Ahead of the idempotency layer: 401, 403, 429.
@@ -25,10 +29,88 @@ pub struct Contract {
     pub parked: Option<Answer>,
     /// What a pending answer must carry.
     pub hint: Hint,
+    /// Whether a business rejection is stored, so that the same key gets it again; otherwise it is
+    /// decided anew.
+    pub rejection_is_stored: bool,
+    /// What a key gets once its record has expired.
+    pub after_expiry: AfterExpiry,
+    /// Whether equal bodies under different keys are one order within a window; `None`: each is one.
+    pub window: Option<Duration>,
+    /// A saga heals what A0 sees within this time; `None`: atomic.
+    pub settles_within: Option<Duration>,
+    /// The longest wait for any reply while no fault is at work.
+    pub longest_wait: Duration,
     /// Business columns instead of (user, key): at most one valid order for each combination.
     pub one_order_per: Vec<BusinessColumn>,
     /// The longest time to a definite answer; the resolver asks until then.
     pub recovery_limit: Duration,
+}
+
+/// Where the key travels, and what it may look like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyRule {
+    pub carrier: KeyCarrier,
+    pub syntax: KeySyntax,
+    pub longest: Option<usize>,
+    /// Whether two users may send the same string and get two results.
+    pub scope: KeyScope,
+}
+
+/// Where the key travels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum KeyCarrier {
+    /// A header, in lower case.
+    Header(String),
+    /// A JSON pointer into the body.
+    Body(String),
+}
+
+/// How the key is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeySyntax {
+    Raw,
+    /// An RFC 8941 string: in double quotes.
+    Quoted,
+    Uuid,
+}
+
+/// For whom a key is unique.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyScope {
+    User,
+    /// All users of the account share one name space.
+    Account,
+}
+
+/// What a key with changed parameters gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OtherParameters {
+    Rejected {
+        answer: Answer,
+        /// Whether the fingerprint is compared first, also while the first is in progress.
+        while_in_progress: bool,
+    },
+    /// The stored result of the first, whatever was asked.
+    OldResult,
+    /// The contract doesn't say.
+    Unsaid,
+}
+
+/// What a request without a key gets.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MissingKey {
+    Rejected(Answer),
+    /// It is executed, unprotected.
+    Executed,
+    Unsaid,
+}
+
+/// What a key gets once its record has expired.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AfterExpiry {
+    SameOrder,
+    NewOrder,
+    Rejected,
 }
 
 /// A kind of answer: any of these statuses, and where codes are given, one of these too.
@@ -60,10 +142,12 @@ pub enum ReplayBody {
     Bytes,
     Json,
     OrderId,
+    /// The order as it is now; only its id must agree.
+    Current,
 }
 
 impl ReplayBody {
-    pub const ALL: [Self; 3] = [Self::Bytes, Self::Json, Self::OrderId];
+    pub const ALL: [Self; 4] = [Self::Bytes, Self::Json, Self::OrderId, Self::Current];
 
     /// Its word in profiles and output.
     pub const fn word(self) -> &'static str {
@@ -71,6 +155,7 @@ impl ReplayBody {
             Self::Bytes => "bytes",
             Self::Json => "json",
             Self::OrderId => "order-id",
+            Self::Current => "current",
         }
     }
 }
@@ -132,18 +217,49 @@ impl Contract {
         let by_status = |statuses: &[u16]| Answer { statuses: statuses.to_vec(), code: None };
         Self {
             preset: "order-strict",
+            key: KeyRule {
+                carrier: KeyCarrier::Header("idempotency-key".to_owned()),
+                syntax: KeySyntax::Raw,
+                longest: Some(255),
+                scope: KeyScope::User,
+            },
             first: vec![201],
             replay: Replay { statuses: None, body: ReplayBody::Bytes },
             replay_marker: None,
             in_progress: by_status(&[202]),
-            other_parameters: by_status(&[409]),
-            missing_key: with_code(&[400], &["MISSING_KEY"]),
+            other_parameters: OtherParameters::Rejected {
+                answer: by_status(&[409]),
+                while_in_progress: true,
+            },
+            missing_key: MissingKey::Rejected(with_code(&[400], &["MISSING_KEY"])),
+            malformed_key: Some(by_status(&[400])),
             business_rejection: by_status(&[404, 422]),
             shed: by_status(&[401, 403, 429]),
             parked: None,
             hint: Hint::Either,
+            rejection_is_stored: false,
+            after_expiry: AfterExpiry::SameOrder,
+            window: None,
+            settles_within: None,
+            longest_wait: Duration::from_secs(10),
             one_order_per: Vec::new(),
             recovery_limit: Duration::from_secs(30),
+        }
+    }
+
+    /// The rejection of changed parameters, where there is one.
+    pub const fn mismatch(&self) -> Option<&Answer> {
+        match &self.other_parameters {
+            OtherParameters::Rejected { answer, .. } => Some(answer),
+            OtherParameters::OldResult | OtherParameters::Unsaid => None,
+        }
+    }
+
+    /// The rejection of a request without a key, where there is one.
+    pub const fn rejects_missing_key(&self) -> Option<&Answer> {
+        match &self.missing_key {
+            MissingKey::Rejected(answer) => Some(answer),
+            MissingKey::Executed | MissingKey::Unsaid => None,
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod body;
 mod build;
+mod burst;
 mod check;
 mod contract;
 mod contradictions;
@@ -21,6 +22,7 @@ mod schema;
 mod shape;
 mod suggest;
 mod syntax;
+mod target;
 mod template;
 mod units;
 mod write;
@@ -30,14 +32,24 @@ use std::path::Path;
 use toml::de::DeTable;
 
 pub use body::BodyTemplate;
-pub use contract::{Answer, BodyCode, BusinessColumn, Contract, Hint, Replay, ReplayBody};
+pub use burst::{
+    Arrival, BadKeys, Burst, Crowd, LastUnit, Mixed, Mutated, Race, Rate, Release, Sequential,
+    SharedKey, SubmitToken, Vary,
+};
+pub use contract::{
+    AfterExpiry, Answer, BodyCode, BusinessColumn, Contract, Hint, KeyCarrier, KeyRule, KeyScope,
+    KeySyntax, MissingKey, OtherParameters, Replay, ReplayBody,
+};
 pub use load::{LONGEST_PROFILE, LoadProfileError, load};
 pub use mistake::{Mistake, Mistakes};
 pub use model::{
-    AuditTables, Budget, Burst, Choice, ClientSettings, LabSettings, Limits, OrdersTable, Phase,
-    Products, Profile, Published, Release, Request, Retries, SameKey, StockTable,
+    AuditTables, Budget, Choice, ClientSettings, LabSettings, Limits, MovementsTable, OrdersTable,
+    Phase, Products, Profile, Published, Request, Retries, StockTable,
 };
 pub use schema::schema;
+pub use target::{
+    Actor, Attached, CustomCheck, Launched, Login, Postgres, Secret, Statements, Target,
+};
 pub use template::{Filling, Hole, TemplateMistake, TemplateMistakeKind, TextTemplate};
 pub use write::reproduction;
 

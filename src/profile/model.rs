@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::body::BodyTemplate;
+use super::burst::Burst;
 use super::contract::Contract;
+use super::target::{Actor, CustomCheck, Postgres, Statements, Target};
 use super::template::TextTemplate;
 
 /// One drill, as its profile describes it.
@@ -21,6 +23,14 @@ pub struct Profile {
     pub title: Option<String>,
     pub seed: u64,
     pub lab: LabSettings,
+    pub target: Target,
+    /// The audited database of an attached target.
+    pub postgres: Option<Postgres>,
+    pub actor: Actor,
+    /// Hosts beside loopback that the run may touch.
+    pub allow_hosts: Vec<String>,
+    pub setup: Statements,
+    pub teardown: Statements,
     pub products: Products,
     pub contract: Contract,
     pub client: ClientSettings,
@@ -40,7 +50,7 @@ pub struct LabSettings {
     pub instances: u16,
     /// Switch names; the shop itself knows which exist.
     pub defects: Vec<String>,
-    /// `redis+postgres` or `none`.
+    /// `redis+postgres`, `token` or `none`.
     pub idempotency: Choice,
     /// `product` or `user`.
     pub lock_per: Choice,
@@ -103,6 +113,12 @@ pub struct Request {
     pub order_id: String,
     /// JSON pointers into the request's body whose values don't change the intent.
     pub ignored: Vec<String>,
+    /// JSON pointers and the values that change the intent: each entry makes a mutated twin.
+    pub mutate: Vec<(String, Vec<serde_json::Value>)>,
+    /// Fields whose default may be left out of an equivalent variant: pointer and default.
+    pub defaults: Vec<(String, serde_json::Value)>,
+    /// Whether numbers may be written as 1.0 or 1e0 in an equivalent variant.
+    pub number_forms: bool,
 }
 
 /// Which tables and columns the audit reads.
@@ -110,6 +126,9 @@ pub struct Request {
 pub struct AuditTables {
     pub orders: OrdersTable,
     pub stock: Option<StockTable>,
+    /// One row for each stock movement (I04).
+    pub movements: Option<MovementsTable>,
+    pub sql: Vec<CustomCheck>,
 }
 
 /// `[audit] orders`: a table name (perhaps `schema.table`) and its columns.
@@ -126,6 +145,19 @@ pub struct OrdersTable {
     pub created: Option<String>,
     /// Values of `status` in which an order holds stock and counts as valid; empty means all.
     pub sold: Vec<String>,
+    /// When it was paid and when closed; NULL: never (I10).
+    pub paid_at: Option<String>,
+    pub closed_at: Option<String>,
+}
+
+/// `[audit] movements`: what was taken from the shelf for which order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MovementsTable {
+    pub table: String,
+    pub order: String,
+    pub product: String,
+    /// Negative for what was taken.
+    pub delta: String,
 }
 
 /// `[audit] stock`.
@@ -142,48 +174,6 @@ pub struct StockTable {
 pub struct Phase {
     pub name: String,
     pub burst: Burst,
-}
-
-/// What leaves together. One kind is one variant.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Burst {
-    /// Identical bytes: `threads` attempts for each of `users` intents.
-    SameKey(SameKey),
-}
-
-/// `burst.same-key`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SameKey {
-    pub users: u32,
-    pub threads: u32,
-    /// Units in each order.
-    pub quantity: u32,
-    /// Index into [`Profile::requests`].
-    pub request: usize,
-    pub release: Release,
-    /// The share of keys that must overlap for gate G1, 0 to 1.
-    pub overlap_share: f64,
-}
-
-/// How the last bytes leave.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Release {
-    /// The target is stopped, its socket buffers are loaded, then it is resumed.
-    Frozen,
-    /// One plain loop in key order while the target runs.
-    Loop,
-}
-
-impl Release {
-    pub const ALL: [Self; 2] = [Self::Frozen, Self::Loop];
-
-    /// Its word in profiles and output.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Frozen => "frozen",
-            Self::Loop => "loop",
-        }
-    }
 }
 
 /// Limits that may be missed (exit 5), judged over phases without faults.

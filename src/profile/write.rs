@@ -9,7 +9,8 @@ mod values;
 
 use std::fmt::Write;
 
-use super::model::{Budget, Burst, Profile};
+use super::burst::Burst;
+use super::model::{Budget, Profile};
 
 impl Profile {
     /// The whole profile, every default filled in.
@@ -41,10 +42,11 @@ pub fn reproduction(profile: &Profile, phase: usize, users: u32, why: &str) -> S
     small.published = None;
     small.phases = profile.phases.get(phase).cloned().into_iter().collect();
     for phase in &mut small.phases {
-        let Burst::SameKey(burst) = &mut phase.burst;
-        burst.users = burst.users.min(users.max(1));
-        small.requests = profile.requests.get(burst.request).cloned().into_iter().collect();
-        burst.request = 0;
+        if let Burst::SameKey(burst) = &mut phase.burst {
+            burst.users = burst.users.min(users.max(1));
+            small.requests = profile.requests.get(burst.request).cloned().into_iter().collect();
+            burst.request = 0;
+        }
     }
     small.to_toml()
 }

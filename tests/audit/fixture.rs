@@ -8,13 +8,14 @@ use std::time::Duration;
 use dupeproof::audit::{Case, Finding, Gate, Judgement, Verdict, judge};
 use dupeproof::codes::Severity;
 use dupeproof::history::{
-    Attempt, AttemptId, Body, BodyId, Cause, ClockFacts, Constraint, ConstraintKind, DrainFacts,
-    History, InstanceFacts, InstanceId, Intent, IntentId, OrderRow, Outcome, PhaseFacts, PhaseId,
-    RunFacts, RunId, RunTime, SCHEMA_VERSION, Sent, Snapshot, StockRow,
+    Attempt, AttemptId, Body, BodyId, Cause, ClockFacts, Constraint, ConstraintKind, Contended,
+    DrainFacts, History, InstanceFacts, InstanceId, Intent, IntentId, KeyForm, OrderRow, Outcome,
+    PhaseFacts, PhaseId, RunFacts, RunId, RunTime, SCHEMA_VERSION, Sent, Snapshot, StockRow,
 };
 use dupeproof::profile::{
-    AuditTables, Budget, Burst, ClientSettings, Contract, LabSettings, Limits, OrdersTable, Phase,
-    Products, Profile, Release, Retries, SameKey, StockTable,
+    Actor, Arrival, AuditTables, Budget, Burst, ClientSettings, Contract, Crowd, LabSettings,
+    Limits, OrdersTable, Phase, Products, Profile, Release, Retries, Statements, StockTable,
+    Target,
 };
 
 /// The wall clock at run time 0, in microseconds since 1970.
@@ -77,7 +78,9 @@ impl Drill {
             id: PhaseId(0),
             name: "double click".to_owned(),
             burst: "same-key".to_owned(),
-            concurrent: true,
+            arrival: "at-once".to_owned(),
+            contended: Some(Contended::Key),
+            overlap_share: 0.5,
             planned: 0,
             at: RunTime(0),
         });
@@ -129,6 +132,9 @@ impl Drill {
             product: PRODUCT,
             quantity,
             fingerprint: format!("{PRODUCT}/{quantity}"),
+            request: "place".to_owned(),
+            entity: None,
+            key_form: KeyForm::Good,
         });
         id
     }
@@ -141,6 +147,8 @@ impl Drill {
             intent: IntentId(intent),
             cause: Cause::Retry,
             instance: InstanceId((id.0 % 2) as u16),
+            variant: None,
+            planned: None,
             sent: Sent::Whole,
             first_byte: Some(begin),
             last_byte: Some(begin),
@@ -227,6 +235,8 @@ pub fn row(number: u32, quantity: i64) -> OrderRow {
         fingerprint: None,
         status: Some("CREATED".to_owned()),
         created_us: Some(STARTED_US + i64::from(number) * 10_000 + 1_000),
+        paid_us: None,
+        closed_us: None,
     }
 }
 
@@ -247,6 +257,7 @@ pub fn unique_index(partial: bool) -> Constraint {
         columns: vec!["user_id".to_owned(), "idempotency_key".to_owned()],
         definition: "CREATE UNIQUE INDEX ...".to_owned(),
         partial,
+        nullable: Vec::new(),
     }
 }
 
@@ -314,6 +325,12 @@ fn profile() -> Profile {
             lock_wait: Duration::from_secs(2),
             lease: Duration::from_secs(3),
         },
+        target: Target::default(),
+        postgres: None,
+        actor: Actor::default(),
+        allow_hosts: Vec::new(),
+        setup: Statements::default(),
+        teardown: Statements::default(),
         products: Products { count: 1, stock: STOCK as u32 },
         contract: Contract::order_strict(),
         client: ClientSettings {
@@ -327,10 +344,16 @@ fn profile() -> Profile {
             },
         },
         requests: Vec::new(),
-        audit: AuditTables { orders: orders_table(), stock: Some(stock_table()) },
+        audit: AuditTables {
+            orders: orders_table(),
+            stock: Some(stock_table()),
+            movements: None,
+            sql: Vec::new(),
+        },
         phases: vec![Phase {
             name: "double click".to_owned(),
-            burst: Burst::SameKey(SameKey {
+            burst: Burst::SameKey(Crowd {
+                arrival: Arrival::AtOnce,
                 users: 1,
                 threads: 2,
                 quantity: 1,
@@ -358,6 +381,8 @@ fn orders_table() -> OrdersTable {
         status: column("status"),
         created: column("created_at"),
         sold: vec!["CREATED".to_owned(), "PAID".to_owned()],
+        paid_at: None,
+        closed_at: None,
     }
 }
 

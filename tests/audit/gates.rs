@@ -36,7 +36,7 @@ fn an_answer_before_its_own_release_is_no_overlap() {
 fn a_burst_that_is_not_concurrent_claims_no_overlap() {
     let mut drill = Drill::clean(1, 1);
     assert_doubted(&drill, "G1");
-    drill.history.phases[0].concurrent = false;
+    drill.history.phases[0].contended = None;
     assert_eq!(drill.judge().verdict, Verdict::Passed);
 }
 

@@ -57,7 +57,7 @@ struct World {
 /// Runs a drill to its end, the resolver included.
 pub fn simulate(seed: u64, shape: Shape, defects: Defects) -> Drill {
     let mut drill = Drill::empty();
-    drill.history.phases[0].concurrent = false;
+    drill.history.phases[0].contended = None;
     if shape.per_user {
         drill.profile.contract.one_order_per = vec![BusinessColumn::User];
     }
@@ -282,6 +282,8 @@ impl World {
             fingerprint: None,
             status: Some("CREATED".to_owned()),
             created_us: Some(STARTED_US + self.now as i64),
+            paid_us: None,
+            closed_us: None,
         });
         id
     }

@@ -46,7 +46,7 @@ fn neither_one_key_nor_one_user_is_slow() {
         }
     }
     drill.add_order(row(0, 1));
-    drill.history.phases[0].concurrent = false;
+    drill.history.phases[0].contended = None;
     drill.end();
     assert_eq!(timed(&drill, "one user, 50,000 keys").verdict, Verdict::Passed);
 }

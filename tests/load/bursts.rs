@@ -154,7 +154,11 @@ async fn a_stop_after_the_release_leaves_unknown_attempts_and_no_retry() {
 async fn what_cannot_be_the_planned_burst_is_refused_before_anything_is_sent() {
     let server = Server::start(|stream, _| Gate::of(1).serve(stream)).await;
     let mut rig = Rig::new(targets(&[server.address]), client()).await;
-    let frozen = dupeproof::profile::SameKey { release: Release::Frozen, ..burst(1, 1) };
+    let frozen = dupeproof::profile::Crowd {
+        arrival: dupeproof::profile::Arrival::AtOnce,
+        release: Release::Frozen,
+        ..burst(1, 1)
+    };
     let stop = rig.stop.clone();
     let without = rig.load.run_burst(PhaseId(0), &frozen, None, &stop).await;
     assert!(matches!(without, Err(LoadError::NothingToFreeze)));

@@ -2,7 +2,7 @@
 
 use dupeproof::history::{Outcome, Sent, Waiting};
 use dupeproof::load::{Reading, Reply, ReplyBudget, ReplyReader, Seen, classify};
-use dupeproof::profile::{Answer, BodyCode, Contract};
+use dupeproof::profile::{Answer, BodyCode, Contract, OtherParameters};
 
 use crate::rig::request;
 
@@ -124,7 +124,10 @@ fn where_two_answers_share_a_status_the_code_decides() {
     assert_eq!(outcome(&busy, "MISMATCH"), Outcome::Refused);
     let mismatch = Contract {
         in_progress: answer(&[409], None),
-        other_parameters: answer(&[409], Some("MISMATCH")),
+        other_parameters: OtherParameters::Rejected {
+            answer: answer(&[409], Some("MISMATCH")),
+            while_in_progress: true,
+        },
         ..strict.clone()
     };
     assert_eq!(outcome(&mismatch, "BUSY"), Outcome::Pending);

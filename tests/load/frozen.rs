@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use dupeproof::history::{InstanceId, PhaseId, Sent};
 use dupeproof::load::{Freezer, Freezing, LoadError};
-use dupeproof::profile::{Release, SameKey};
+use dupeproof::profile::{Crowd, Release};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use crate::rig::{Rig, burst, by_intent, client, hasty, targets};
@@ -115,8 +115,12 @@ impl Freezer for Signals {
     }
 }
 
-fn frozen(users: u32, threads: u32) -> SameKey {
-    SameKey { release: Release::Frozen, ..burst(users, threads) }
+fn frozen(users: u32, threads: u32) -> Crowd {
+    Crowd {
+        arrival: dupeproof::profile::Arrival::AtOnce,
+        release: Release::Frozen,
+        ..burst(users, threads)
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -10,7 +10,7 @@ use dupeproof::history::{
 };
 use dupeproof::load::{BurstSummary, Freezer, Load, LoadSettings, Progress, TargetInstance};
 use dupeproof::profile::{
-    BodyTemplate, ClientSettings, Contract, Products, Release, Request, Retries, SameKey,
+    BodyTemplate, ClientSettings, Contract, Crowd, Products, Release, Request, Retries,
     TextTemplate,
 };
 use tokio_util::sync::CancellationToken;
@@ -38,6 +38,9 @@ pub fn request() -> Request {
         ])),
         order_id: "/orderId".to_owned(),
         ignored: vec!["/traceId".to_owned()],
+        mutate: Vec::new(),
+        defaults: Vec::new(),
+        number_forms: false,
     }
 }
 
@@ -59,9 +62,17 @@ pub fn hasty() -> ClientSettings {
     ClientSettings { timeout: Duration::from_millis(300), ..client() }
 }
 
-pub fn burst(users: u32, threads: u32) -> SameKey {
+pub fn burst(users: u32, threads: u32) -> Crowd {
     let release = Release::Loop;
-    SameKey { users, threads, quantity: 1, request: 0, release, overlap_share: 0.5 }
+    Crowd {
+        arrival: dupeproof::profile::Arrival::AtOnce,
+        users,
+        threads,
+        quantity: 1,
+        request: 0,
+        release,
+        overlap_share: 0.5,
+    }
 }
 
 /// A load at work.
@@ -112,13 +123,13 @@ impl Rig {
         Self { load, progress, stop, clock, folder, writer, phases: 0 }
     }
 
-    pub async fn run(&mut self, burst: &SameKey) -> BurstSummary {
+    pub async fn run(&mut self, burst: &Crowd) -> BurstSummary {
         self.run_with(burst, None).await
     }
 
     pub async fn run_with(
         &mut self,
-        burst: &SameKey,
+        burst: &Crowd,
         freezer: Option<Arc<dyn Freezer>>,
     ) -> BurstSummary {
         let phase = PhaseId(self.phases);

@@ -46,7 +46,7 @@ fn one_burst_is_a_profile() {
     assert_eq!(profile.client.longest_reply, 1 << 20);
     assert_eq!(profile.audit.orders.key.as_deref(), Some("idempotency_key"));
     assert_eq!(profile.audit.stock.unwrap().fence.as_deref(), Some("last_fence"));
-    let Burst::SameKey(burst) = &profile.phases[0].burst;
+    let Burst::SameKey(burst) = &profile.phases[0].burst else { panic!("a same-key burst") };
     assert_eq!((burst.release, burst.quantity, burst.request), (Release::Frozen, 1, 0));
     let request = &profile.requests[0];
     let filling = Filling { user: "u-1", key: "k-1", product: 42, quantity: 3, uuid: "0-0" };
@@ -68,10 +68,14 @@ fn every_key_reaches_its_place() {
     assert_eq!((contract.hint, contract.replay.body), (Hint::RetryAfter, ReplayBody::OrderId));
     assert_eq!(contract.replay_marker.as_deref(), Some("idempotent-replayed"));
     assert_eq!(contract.in_progress.code.as_ref().unwrap().pointer, "/error/code");
-    assert_eq!(contract.missing_key.code, None, "a clause replaces the preset's as a whole");
+    assert_eq!(
+        contract.rejects_missing_key().and_then(|answer| answer.code.clone()),
+        None,
+        "a clause replaces the preset's as a whole"
+    );
     let names: Vec<_> = profile.requests.iter().map(|request| request.name.as_str()).collect();
     assert_eq!(names, ["pay", "drop"], "in the order of the file");
-    let Burst::SameKey(burst) = &profile.phases[0].burst;
+    let Burst::SameKey(burst) = &profile.phases[0].burst else { panic!("a same-key burst") };
     assert_eq!((burst.request, burst.release), (1, Release::Loop));
     assert_eq!(profile.audit.orders.sold, ["CREATED", "${"]);
     assert_eq!(profile.audit.stock, None, "an `[audit]` without `stock` doesn't judge it");
@@ -96,7 +100,7 @@ fn a_reproduction_keeps_the_phase_and_what_it_needs() {
     assert_eq!(small.head[3..], profile.head[..]);
     assert_eq!((&small.lab, &small.contract), (&profile.lab, &profile.contract));
     assert_eq!((small.phases.len(), small.phases[0].name.as_str()), (1, "second"));
-    let Burst::SameKey(burst) = &small.phases[0].burst;
+    let Burst::SameKey(burst) = &small.phases[0].burst else { panic!("a same-key burst") };
     assert_eq!((burst.users, burst.threads), (1, 500));
     assert_eq!(small.requests, profile.requests[..1]);
     assert_eq!((small.published, small.budget), (None, Default::default()));

@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::history::{BurstFacts, Fact, PhaseId};
-use crate::profile::SameKey;
+use crate::profile::Crowd;
 
 pub use frozen::{Freezer, Freezing};
 
@@ -57,7 +57,7 @@ impl Load {
     pub async fn run_burst(
         &mut self,
         phase: PhaseId,
-        burst: &SameKey,
+        burst: &Crowd,
         freezer: Option<Arc<dyn Freezer>>,
         stop: &CancellationToken,
     ) -> Result<BurstSummary, LoadError> {
@@ -101,7 +101,7 @@ impl Load {
         Ok(BurstSummary { planned, release: release?, tally, interrupted: stop.is_cancelled() })
     }
 
-    fn make_room(&self, burst: &SameKey) -> Result<files::Room, LoadError> {
+    fn make_room(&self, burst: &Crowd) -> Result<files::Room, LoadError> {
         let clients = u64::from(burst.users) * u64::from(burst.threads);
         let asked = 1 + u64::from(self.settings.client.retries.at_most);
         let instances = asked.min(self.targets().len() as u64);

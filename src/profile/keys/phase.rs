@@ -1,6 +1,6 @@
 //! `[[phase]]` and the kinds of bursts. A new kind is a key of `burst` and a table here.
 
-use super::super::model::Release;
+use super::super::burst::Release;
 use super::super::rules::{LINE, REQUEST_NAME};
 use super::super::shape::{Field, Shape, Table};
 

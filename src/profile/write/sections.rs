@@ -2,8 +2,9 @@
 
 use std::fmt::Write;
 
+use super::super::burst::Burst;
 use super::super::contract::Contract;
-use super::super::model::{Burst, Profile, Request};
+use super::super::model::{Profile, Request};
 use super::values::{
     answer, body, duration, inline, key, list, numbers, size, template, text, texts,
 };
@@ -68,8 +69,8 @@ fn contract(out: &mut String, contract: &Contract) {
     line(out, "replay", Some(replay));
     line(out, "replay-marker", contract.replay_marker.as_deref().map(text));
     line(out, "in-progress", Some(answer(&contract.in_progress)));
-    line(out, "other-parameters", Some(answer(&contract.other_parameters)));
-    line(out, "missing-key", Some(answer(&contract.missing_key)));
+    line(out, "other-parameters", contract.mismatch().map(answer));
+    line(out, "missing-key", contract.rejects_missing_key().map(answer));
     line(out, "business-rejection", Some(answer(&contract.business_rejection)));
     line(out, "shed", Some(answer(&contract.shed)));
     line(out, "parked", contract.parked.as_ref().map(answer));
@@ -130,7 +131,7 @@ fn audit(out: &mut String, profile: &Profile) {
 }
 
 fn burst(out: &mut String, burst: &Burst, requests: &[Request]) {
-    let Burst::SameKey(burst) = burst;
+    let Some(burst) = burst.crowd() else { return };
     let entries = inline([
         ("users", Some(burst.users.to_string())),
         ("threads", Some(burst.threads.to_string())),
