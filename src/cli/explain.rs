@@ -1,4 +1,5 @@
-//! `dupeproof explain CODE`: what a code means, how it is checked, usual causes, cure.
+//! `dupeproof explain CODE`: what a code means, how it is checked, what finds it, usual causes,
+//! cure; `--sql` shows the statement behind it.
 
 use std::fmt::Write;
 
@@ -11,6 +12,10 @@ use crate::ui::{self, Exit, Failure};
 pub(crate) struct ExplainArgs {
     /// A code such as I02; left out: the list of all
     code: Option<String>,
+
+    /// Show only the statement that reads what the code is judged by
+    #[arg(long, requires = "code")]
+    sql: bool,
 }
 
 pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
@@ -21,6 +26,16 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
         return Ok(Exit::Passed);
     };
     match codes::find(wanted) {
+        Some(code) if args.sql => match code.sql() {
+            Some(sql) => {
+                ui::result(sql);
+                Ok(Exit::Passed)
+            }
+            None => Err(Failure::usage(
+                format!("{} is judged without a statement of its own", code.id),
+                format!("Run `dupeproof explain {}` for how it is checked.", code.id),
+            )),
+        },
         Some(code) => {
             ui::result(&text(code));
             Ok(Exit::Passed)
@@ -49,6 +64,7 @@ fn text(code: &Code) -> String {
     };
     section("What it means", code.what);
     section("How it is checked", code.checked);
+    section("What finds it", code.found_by());
     if !code.causes.is_empty() {
         section(
             "Usual causes",
@@ -56,6 +72,9 @@ fn text(code: &Code) -> String {
         );
     }
     section("What to do", code.cure);
+    if code.sql().is_some() {
+        let _ = write!(out, "\nIts statement: dupeproof explain {} --sql\n", code.id);
+    }
     out
 }
 

@@ -5,7 +5,7 @@
 use super::Code;
 
 /// All of them.
-pub static MISTAKES: [&Code; 21] = [
+pub static MISTAKES: [&Code; 39] = [
     &SYNTAX,
     &UNKNOWN_KEY,
     &WRONG_TYPE,
@@ -27,6 +27,24 @@ pub static MISTAKES: [&Code; 21] = [
     &STOCK_TOO_SMALL,
     &SOLD_WITHOUT_STATUS,
     &UNREADABLE_PROFILE,
+    &MUTATION,
+    &NOTHING_TO_MUTATE,
+    &NOTHING_VARIES,
+    &RACE,
+    &HOLE_NEVER_FILLED,
+    &ARRIVAL,
+    &RELEASE,
+    &NOTHING_CONTENDED,
+    &SHARES,
+    &KEY_CARRIER,
+    &KEY_TOO_LONG,
+    &DEFAULTS,
+    &HOST_NOT_ALLOWED,
+    &TARGET_CONFLICT,
+    &DATABASE_MISSING,
+    &LITERAL_SECRET,
+    &NOT_ONE_SELECT,
+    &POOL_TOO_SMALL,
 ];
 
 const CHECKED: &str = "The profile is compared with the description of all its keys.";
@@ -102,7 +120,7 @@ pub static ONE_OF: Code = mistake(
 pub static VARIABLE: Code = mistake(
     ("C009", "environment-variable", "every `${NAME}` has a value and is allowed where it stands"),
     "A variable of the environment is not set, empty, unfit for its place, or used where a secret could leak into results.",
-    "Each `${NAME}` of a request is looked up in the environment; its value is never shown.",
+    "Each `${NAME}` is looked up in the environment; its value is never shown.",
     &["a variable that wasn't exported", "a typing error in its name"],
     "Export the variable before the run. `$${NAME}` stands for the text itself.",
 );
@@ -111,7 +129,7 @@ pub static TEMPLATE: Code = mistake(
     "A template names something that a request can't be filled with, or a brace stands alone.",
     "Templates are read when the profile is read.",
     &["a slip of the pen", "a brace that should be text"],
-    "The holes are `{user}`, `{key}`, `{product}`, `{quantity}` and `{uuid}`; `{{` and `}}` are braces.",
+    "The holes are `{user}`, `{key}`, `{product}`, `{quantity}`, `{uuid}`, `{order}` (in a race) and `{token}`; `{{` and `}}` are braces.",
 );
 pub static POINTER: Code = mistake(
     ("C011", "json-pointer", "JSON pointers are well formed"),
@@ -163,16 +181,16 @@ pub static COLUMN_NOT_AUDITED: Code = mistake(
     "Name the column in `[audit] orders`, or count by columns that there are.",
 );
 pub static BURST_TOO_LARGE: Code = mistake(
-    ("C018", "burst-too-large", "a burst stays below 50,000 attempts"),
-    "Users times threads is more than one client can hold as open connections.",
-    "The product is computed for each burst.",
+    ("C018", "burst-too-large", "a phase stays within what one client can hold"),
+    "Users times threads is more than one client can hold as open connections (50,000), or a phase sends more than 5,000,000 attempts.",
+    "The product is computed for each phase.",
     &["a zero too many"],
     "Use fewer users or threads: 200 x 20 finds what 2,000 x 200 would find.",
 );
 pub static STOCK_TOO_SMALL: Code = mistake(
     ("C019", "stock-too-small", "no product sells out by accident"),
     "The bursts order more of a product than there is. Honest orders would be refused, and the drill would show less than it seems to.",
-    "The users of each burst are dealt out over the products; their units are added up over all phases.",
+    "The users of each burst are dealt out over the products; the units that they may get are added up over all phases. A changed intent counts with the most that it may ask for, a burst for the last unit not at all: it has a product of its own.",
     &["the default stock was lowered", "many users on one product"],
     "Raise `[products] stock` or `count`.",
 );
@@ -189,4 +207,130 @@ pub static UNREADABLE_PROFILE: Code = mistake(
     "The file is opened and read, at most 1 MiB of it.",
     &["a typing error in its path", "the wrong folder", "no permission"],
     "Give the path of a profile, such as `profiles/checkout.toml`.",
+);
+pub static MUTATION: Code = mistake(
+    ("C022", "mutation", "a mutation changes the intent"),
+    "A `mutate` pointer leads to nothing in the body, to a field that is ignored, or gives a field the value that it has. The changed request would be the same intent, and a service that is right would be told that it is wrong.",
+    "Each pointer is followed through the body; its values are compared with what stands there.",
+    &["a field that was renamed", "a field that also stands in `ignored`"],
+    "Point at a field that belongs to the intent, and give it other values.",
+);
+pub static NOTHING_TO_MUTATE: Code = mistake(
+    ("C023", "nothing-to-mutate", "a burst with changed intents knows what to change"),
+    "A burst sends changed intents, and its request has no `mutate` that says what changes.",
+    COMPARED,
+    &["`mutate` left out, or written for another request"],
+    "Add it to the request: `mutate = { \"/quantity\" = [2, 3] }`.",
+);
+pub static NOTHING_VARIES: Code = mistake(
+    ("C024", "nothing-varies", "a burst with variants has bytes to vary"),
+    "A burst sends variants of one request, and the request has no body: all variants would be the same bytes.",
+    COMPARED,
+    &["a request whose parameters are in its path"],
+    "Give the request a body, or use `burst.same-key`.",
+);
+pub static RACE: Code = mistake(
+    ("C025", "race-at-nothing", "a race has two sides and an entity"),
+    "A race needs at least two requests that run into each other, and each must say with `{order}` which entity it means. Otherwise nothing is raced for.",
+    "The requests that a race names are counted and searched for `{order}`.",
+    &["one request in the list", "an id that was written out"],
+    "Name two requests, such as `requests = [\"pay\", \"close\"]`, with `{order}` in their path, headers or body.",
+);
+pub static HOLE_NEVER_FILLED: Code = mistake(
+    ("C026", "hole-never-filled", "every hole of a request has something to be filled with"),
+    "A request has a hole that nothing fills where it is sent: `{order}` is known only to the requests of a race, `{token}` only after a login or in a burst with submit tokens. A burst with submit tokens, on the other hand, must send what it was given.",
+    "The holes of each request are compared with the bursts that send it.",
+    &["a request of a race in another burst", "`actor.login.token-at` left out"],
+    "Send the request where its holes have a meaning, or take the hole out.",
+);
+pub static ARRIVAL: Code = mistake(
+    ("C027", "arrival", "a burst arrives in one way"),
+    "Keys of a burst contradict each other about when its attempts leave: a stagger is one way of arriving, and a frozen release lets everything arrive at once.",
+    COMPARED,
+    &["`stagger` beside another `arrival`"],
+    "Keep one of them.",
+);
+pub static RELEASE: Code = mistake(
+    ("C028", "frozen-without-process", "only processes of ours are frozen"),
+    "A frozen release stops the target's processes. An attached target runs elsewhere, and dupeproof touches no process that it hasn't started.",
+    COMPARED,
+    &["a profile for the lab, turned to an attached target"],
+    "Leave `release` out: then it is `loop`. Or let dupeproof start the target: `[target] launch`.",
+);
+pub static NOTHING_CONTENDED: Code = mistake(
+    ("C029", "nothing-contended", "a burst has something to contend for"),
+    "The numbers of a burst leave nothing to contend for: one attempt for each key, one user for each shared key, or stock for every buyer. Whatever the target does, it would pass.",
+    COMPARED,
+    &["a number that was lowered for a quick try"],
+    "Raise `threads` (2 or more), `sharing` (2 or more), or the buyers; or lower the stock.",
+);
+pub static SHARES: Code = mistake(
+    ("C030", "shares", "shares add up to at most 1"),
+    "The shares of a mixed burst add up to more than all of its attempts, or to nothing at all.",
+    "The shares are added up.",
+    &["a percentage written for a share"],
+    "Lower them: what is left over repeats the original bytes. With no share at all use `burst.same-key`.",
+);
+pub static KEY_CARRIER: Code = mistake(
+    ("C031", "key-carrier", "the key travels where the contract says"),
+    "The contract says which header or field of the body carries the key, and the request doesn't send it there. The target would see requests without a key.",
+    "The contract's carrier is looked up in each request that a burst sends.",
+    &["a preset of a service with another header", "a request that was written for another preset"],
+    "Put `{key}` into the contract's header or field, or correct `[contract] key`.",
+);
+pub static KEY_TOO_LONG: Code = mistake(
+    ("C032", "key-too-long", "keys are as long as the contract allows"),
+    "The keys of the run would be longer than the contract allows, so that a service that is right refuses them all.",
+    "The text around `{key}` and the longest key of the run are added up.",
+    &["a long text in front of `{key}`", "a contract for short keys"],
+    "Shorten the text around `{key}`, or correct `[contract] key.longest`.",
+);
+pub static DEFAULTS: Code = mistake(
+    ("C033", "defaults", "a default can be left out or written"),
+    "A default belongs to a field that can stand in the body. Here the way to it doesn't exist, or the body gives it another value, so that leaving it out would change the intent.",
+    "Each pointer is followed through the request's body.",
+    &["a field that was renamed"],
+    "Point at a field of an object in the body, and write the default that the target uses.",
+);
+pub static HOST_NOT_ALLOWED: Code = mistake(
+    ("C034", "host-not-allowed", "only this machine, or hosts that are listed"),
+    "A drill sends thousands of duplicates and reads a database. It does so on this machine without being asked twice; any other host must be named, so that no slip turns a drill on a production system.",
+    "Every host of `[target] urls` and `[postgres] url` must be loopback or stand in `allow-hosts`. The list itself takes nothing from the environment.",
+    &["a URL from the environment that points elsewhere", "a staging host that isn't listed yet"],
+    "If it is the host that you mean, list it: `allow-hosts = [\"staging.example.com\"]`.",
+);
+pub static TARGET_CONFLICT: Code = mistake(
+    ("C035", "target-conflict", "a profile describes one target"),
+    "Keys belong to different targets: `[lab]` builds the shop of the lab, `[postgres]` is the database of an attached target, and a launched target has servers of its own.",
+    COMPARED,
+    &["a profile for the lab, turned to another target"],
+    "Take out what belongs to the other target.",
+);
+pub static DATABASE_MISSING: Code = mistake(
+    ("C036", "database-missing", "the audit has a database to read"),
+    "The verdict rests on the rows of the target's database, and the profile doesn't say where that is.",
+    COMPARED,
+    &["`[postgres]` left out"],
+    "Add `[postgres] url = \"${DATABASE_URL}\"`, with a user that may read the audited tables.",
+);
+pub static LITERAL_SECRET: Code = mistake(
+    ("C037", "literal-secret", "secrets come from the environment"),
+    "A password, token or cookie stands in the profile as it is. Profiles are shared, and a copy goes into every results folder.",
+    "URLs are searched for passwords; headers that carry credentials (authorization, cookie, x-api-key and their kin) must take them from the environment or have a hole.",
+    &["a profile that was tried out quickly"],
+    "Write `${NAME}` in its place and export the variable before the run.",
+);
+pub static NOT_ONE_SELECT: Code = mistake(
+    ("C038", "not-one-select", "a check of your own is one SELECT"),
+    "The query of `[[audit.sql]]` isn't one statement that begins with SELECT or WITH. It runs in a transaction that can only read.",
+    "The first word, and semicolons outside of quotes and comments.",
+    &["two statements in one text", "a statement that changes something"],
+    "Write one SELECT for each check; what changes the database belongs in `[setup]`.",
+);
+pub static POOL_TOO_SMALL: Code = mistake(
+    ("C039", "pool-too-small", "there are users and products for everybody"),
+    "The profile lists users or products that exist already, and fewer than the phases need.",
+    "Where orders are told apart by their user, the intents of all phases are counted against `[actor] users`; `[products] count` is compared with `[actor] products`.",
+    &["a pool that was made for a smaller drill"],
+    "List more of them, or lower the numbers of the phases.",
 );

@@ -3,15 +3,18 @@
 //! environment. One entry tells its reader what it means and what to do.
 
 mod environment;
+mod finders;
 mod gates;
 mod invariants;
 mod mistakes;
+mod reference;
 mod rules;
 
 pub use environment::*;
 pub use gates::*;
 pub use invariants::*;
 pub use mistakes::*;
+pub use reference::reference;
 pub use rules::*;
 
 use serde::{Deserialize, Serialize};
@@ -104,9 +107,11 @@ mod tests {
     #[test]
     fn every_entry_says_what_and_what_to_do() {
         for code in all() {
-            for text in [code.title, code.what, code.checked, code.cure] {
+            for text in [code.title, code.what, code.checked, code.cure, code.found_by()] {
                 assert!(!text.is_empty(), "{} leaves something unsaid", code.id);
             }
+            let is_licence = code.id == "R7";
+            assert!(is_licence || !code.causes.is_empty(), "{} has no cause", code.id);
         }
     }
 }
