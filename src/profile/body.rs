@@ -55,6 +55,39 @@ impl BodyTemplate {
         })
     }
 
+    /// The value, if nothing has to be filled in.
+    pub fn literal(&self) -> Option<serde_json::Value> {
+        match self {
+            Self::Literal(value) => Some(value.clone()),
+            Self::Text(text) => text.literal().map(Into::into),
+            Self::Array(items) => items.iter().map(Self::literal).collect(),
+            Self::Object(fields) => {
+                let field = |(name, value): &(String, Self)| Some((name.clone(), value.literal()?));
+                fields.iter().map(field).collect::<Option<_>>().map(serde_json::Value::Object)
+            }
+        }
+    }
+
+    /// A JSON value as a template that renders to it.
+    pub fn of(value: &serde_json::Value) -> Self {
+        match value {
+            serde_json::Value::String(text) => Self::Text(TextTemplate::plain(text)),
+            serde_json::Value::Array(items) => Self::Array(items.iter().map(Self::of).collect()),
+            serde_json::Value::Object(fields) => Self::Object(
+                fields.iter().map(|(name, value)| (name.clone(), Self::of(value))).collect(),
+            ),
+            other => Self::Literal(other.clone()),
+        }
+    }
+
+    /// The hole, when a value is nothing but one hole.
+    pub fn only_hole(&self) -> Option<Hole> {
+        match self {
+            Self::Text(text) => text.only_hole(),
+            _ => None,
+        }
+    }
+
     /// Whether any text in it has this hole.
     pub fn has(&self, hole: Hole) -> bool {
         match self {

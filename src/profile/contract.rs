@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use super::presets;
+
 /// A contract with all its clauses.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contract {
@@ -82,6 +84,31 @@ pub enum KeyScope {
     Account,
 }
 
+impl KeySyntax {
+    pub const ALL: [Self; 3] = [Self::Raw, Self::Quoted, Self::Uuid];
+
+    /// Its word in profiles and output.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Raw => "raw",
+            Self::Quoted => "quoted",
+            Self::Uuid => "uuid",
+        }
+    }
+}
+
+impl KeyScope {
+    pub const ALL: [Self; 2] = [Self::User, Self::Account];
+
+    /// Its word in profiles and output.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::User => "user",
+            Self::Account => "account",
+        }
+    }
+}
+
 /// What a key with changed parameters gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OtherParameters {
@@ -111,6 +138,19 @@ pub enum AfterExpiry {
     SameOrder,
     NewOrder,
     Rejected,
+}
+
+impl AfterExpiry {
+    pub const ALL: [Self; 3] = [Self::SameOrder, Self::NewOrder, Self::Rejected];
+
+    /// Its word in profiles and output.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::SameOrder => "same-order",
+            Self::NewOrder => "new-order",
+            Self::Rejected => "rejected",
+        }
+    }
 }
 
 /// A kind of answer: any of these statuses, and where codes are given, one of these too.
@@ -207,44 +247,7 @@ impl BusinessColumn {
 impl Contract {
     /// `order-strict`, the default: fingerprint compared first, exact replays, 202 in progress.
     pub fn order_strict() -> Self {
-        let with_code = |statuses: &[u16], values: &[&str]| Answer {
-            statuses: statuses.to_vec(),
-            code: Some(BodyCode {
-                pointer: "/code".to_owned(),
-                values: values.iter().map(|&value| value.to_owned()).collect(),
-            }),
-        };
-        let by_status = |statuses: &[u16]| Answer { statuses: statuses.to_vec(), code: None };
-        Self {
-            preset: "order-strict",
-            key: KeyRule {
-                carrier: KeyCarrier::Header("idempotency-key".to_owned()),
-                syntax: KeySyntax::Raw,
-                longest: Some(255),
-                scope: KeyScope::User,
-            },
-            first: vec![201],
-            replay: Replay { statuses: None, body: ReplayBody::Bytes },
-            replay_marker: None,
-            in_progress: by_status(&[202]),
-            other_parameters: OtherParameters::Rejected {
-                answer: by_status(&[409]),
-                while_in_progress: true,
-            },
-            missing_key: MissingKey::Rejected(with_code(&[400], &["MISSING_KEY"])),
-            malformed_key: Some(by_status(&[400])),
-            business_rejection: by_status(&[404, 422]),
-            shed: by_status(&[401, 403, 429]),
-            parked: None,
-            hint: Hint::Either,
-            rejection_is_stored: false,
-            after_expiry: AfterExpiry::SameOrder,
-            window: None,
-            settles_within: None,
-            longest_wait: Duration::from_secs(10),
-            one_order_per: Vec::new(),
-            recovery_limit: Duration::from_secs(30),
-        }
+        presets::contract("order-strict").expect("there is a file for it")
     }
 
     /// The rejection of changed parameters, where there is one.

@@ -5,7 +5,14 @@
 
 mod audit;
 mod bursts;
+mod contract;
+mod holes;
+mod mutations;
 mod requests;
+mod secrets;
+mod stock;
+mod target;
+mod uses;
 
 use super::mistake::Mistake;
 use super::node::Node;
@@ -13,15 +20,46 @@ use super::node::Node;
 /// All contradictions of a profile whose single values were checked.
 pub(super) fn contradictions(profile: &Node) -> Vec<Mistake> {
     let mut found = Vec::new();
-    requests::compare(profile, &mut found);
+    let uses = uses::uses(profile);
+    uses::names_exist(profile, &uses, &mut found);
+    requests::compare(profile, &uses, &mut found);
+    mutations::compare(profile, &uses, &mut found);
+    holes::compare(profile, &uses, &mut found);
     bursts::compare(profile, &mut found);
+    stock::compare(profile, &mut found);
+    contract::compare(profile, &uses, &mut found);
+    target::compare(profile, &mut found);
+    secrets::compare(profile, &mut found);
     audit::compare(profile, &mut found);
     found
 }
 
 /// The columns that the contract counts orders by; `None` if they can't be told.
 fn counted_by(profile: &Node) -> Option<Vec<&'static str>> {
-    let columns = profile.get("contract")?.get("one-order-per")?.items();
+    let contract = profile.get("contract")?;
+    let columns = match contract.entry("one-order-per") {
+        Some(entry) if entry.node.is_broken() => return None,
+        Some(entry) => entry.node.items(),
+        None => &[],
+    };
     let words: Option<Vec<_>> = columns.iter().map(Node::word).collect();
     words.map(|words| if words.is_empty() { vec!["user", "key"] } else { words })
+}
+
+/// The kind of a phase's load with its table; `rate` is one of them.
+fn load(phase: &Node) -> Option<(&str, &Node)> {
+    if let Some(rate) = phase.get("rate") {
+        return Some(("rate", rate));
+    }
+    let kinds = phase.get("burst")?.entries();
+    kinds.iter().find(|kind| !kind.node.is_broken()).map(|kind| (kind.name.as_str(), &kind.node))
+}
+
+/// The loads of all phases.
+fn loads(profile: &Node) -> impl Iterator<Item = (&str, &Node)> {
+    profile.get("phase").map(Node::items).unwrap_or_default().iter().filter_map(load)
+}
+
+fn count(node: &Node, name: &str) -> Option<u64> {
+    node.get(name)?.count()
 }

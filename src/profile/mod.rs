@@ -16,6 +16,7 @@ mod mistake;
 mod model;
 mod node;
 mod place;
+mod presets;
 mod rules;
 mod scan;
 mod schema;
@@ -25,6 +26,7 @@ mod syntax;
 mod target;
 mod template;
 mod units;
+mod urls;
 mod write;
 
 use std::path::Path;

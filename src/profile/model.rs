@@ -50,7 +50,7 @@ pub struct LabSettings {
     pub instances: u16,
     /// Switch names; the shop itself knows which exist.
     pub defects: Vec<String>,
-    /// `redis+postgres`, `token` or `none`.
+    /// `redis+postgres`, `postgres`, `token` or `none`.
     pub idempotency: Choice,
     /// `product` or `user`.
     pub lock_per: Choice,
@@ -66,6 +66,10 @@ pub struct LabSettings {
     pub lock_poll: Duration,
     pub lock_wait: Duration,
     pub lease: Duration,
+    /// How long an order takes inside the lock, beside its statements.
+    pub work_time: Duration,
+    /// Equal orders of a user within this time are one.
+    pub order_window: Option<Duration>,
 }
 
 /// One of a fixed set of words, as the shop's flags take them.

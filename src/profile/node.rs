@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use super::body::BodyTemplate;
+use super::target::Secret;
 use super::template::TextTemplate;
 
 /// A checked value. One that was left out has the place of its table.
@@ -24,9 +25,14 @@ pub(super) enum Value {
     /// Counts and sizes.
     Count(u64),
     Share(f64),
+    Flag(bool),
     Duration(Duration),
     Template(TextTemplate),
-    Json(BodyTemplate),
+    Secret(Secret),
+    /// A JSON value whose texts are templates.
+    JsonTemplate(BodyTemplate),
+    /// A JSON value as it stands.
+    Json(serde_json::Value),
     List(Vec<Node>),
     /// In the order of the file.
     Table(Vec<Entry>),
@@ -66,6 +72,16 @@ impl Node {
             Value::Table(entries) => entries,
             _ => &[],
         }
+    }
+
+    /// Whether the file has a key of this table, and not only its default.
+    pub(super) fn writes(&self, name: &str) -> bool {
+        self.entry(name).is_some_and(|entry| self.is_written(entry))
+    }
+
+    /// Whether an entry of this table stands in the file: defaults have the place of their table.
+    pub(super) fn is_written(&self, entry: &Entry) -> bool {
+        entry.key != self.span
     }
 
     /// The items of a list; none of anything else.
@@ -121,7 +137,28 @@ impl Node {
 
     pub(super) fn json(&self) -> Option<&BodyTemplate> {
         match &self.value {
-            Value::Json(body) => Some(body),
+            Value::JsonTemplate(body) => Some(body),
+            _ => None,
+        }
+    }
+
+    pub(super) fn plain_json(&self) -> Option<&serde_json::Value> {
+        match &self.value {
+            Value::Json(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    pub(super) fn secret(&self) -> Option<&Secret> {
+        match &self.value {
+            Value::Secret(secret) => Some(secret),
+            _ => None,
+        }
+    }
+
+    pub(super) fn flag(&self) -> Option<bool> {
+        match self.value {
+            Value::Flag(flag) => Some(flag),
             _ => None,
         }
     }

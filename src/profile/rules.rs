@@ -6,6 +6,8 @@
 use super::shape::{Problem, TextRule};
 use crate::codes;
 
+pub use super::urls::{HOST, HTTP_URL, POSTGRES_URL};
+
 pub static LINE: TextRule = TextRule {
     wanted: "one line of text",
     pattern: r"^[^\u0000-\u001f\u007f]*[^\u0000-\u0020\u007f][^\u0000-\u001f\u007f]*$",
@@ -115,6 +117,48 @@ pub static REQUEST_PATH: TextRule = TextRule {
             let help = "write spaces and other special characters with `%`: `%20`";
             problem(text, at, "not allowed in a path", help)
         })
+    },
+};
+
+/// A path without holes.
+pub static URL_PATH: TextRule = TextRule {
+    wanted: "a path",
+    pattern: r##"^/[!"$-~]*$"##,
+    code: &codes::MALFORMED_TEXT,
+    problem: |text| (REQUEST_PATH.problem)(text),
+};
+
+pub static ENV_NAME: TextRule = TextRule {
+    wanted: "the name of an environment variable",
+    pattern: r"^[A-Za-z_][A-Za-z0-9_]*$",
+    code: &codes::MALFORMED_TEXT,
+    problem: |text| {
+        not_identifier(text).and_then(|at| {
+            problem(text, at, "only letters, digits and `_`", "such as `DATABASE_URL`")
+        })
+    },
+};
+
+/// A value of the environment: anything that a process can be given.
+pub static ANY: TextRule = TextRule {
+    wanted: "a text",
+    pattern: r"^[^\u0000]*$",
+    code: &codes::MALFORMED_TEXT,
+    problem: |text| {
+        first(text, |_, c| c != '\0').and_then(|at| problem(text, at, "a zero byte", "take it out"))
+    },
+};
+
+pub static SQL: TextRule = TextRule {
+    wanted: "an SQL statement",
+    pattern: r"^[^\u0000]*[^\u0000\s][^\u0000]*$",
+    code: &codes::MALFORMED_TEXT,
+    problem: |text| {
+        if text.trim().is_empty() {
+            let help = "write a statement, or take the item out";
+            return problem(text, 0, "this is empty", help);
+        }
+        first(text, |_, c| c != '\0').and_then(|at| problem(text, at, "a zero byte", "take it out"))
     },
 };
 

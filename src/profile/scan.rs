@@ -39,6 +39,34 @@ pub(super) fn scan(text: &str) -> (Vec<Token<'_>>, Vec<TemplateMistake>) {
     (tokens, mistakes)
 }
 
+/// All tokens of a text that takes from the environment and has no holes: its braces are braces.
+pub(super) fn variables(text: &str) -> (Vec<Token<'_>>, Vec<TemplateMistake>) {
+    let (mut tokens, mut mistakes) = (Vec::new(), Vec::new());
+    let mut at = 0;
+    while at < text.len() {
+        let rest = &text[at..];
+        let end = rest.find('$').unwrap_or(rest.len());
+        let (length, token) = match rest {
+            _ if rest.starts_with("$${") => (3, Ok(Token::Text(&rest[1..3]))),
+            _ if rest.starts_with("${") => variable_token(rest),
+            _ if rest.starts_with('$') => (1, Ok(Token::Text(&rest[..1]))),
+            _ => (end, Ok(Token::Text(&rest[..end]))),
+        };
+        match token {
+            Ok(Token::Variable(name, range)) => {
+                tokens.push(Token::Variable(name, range.start + at..range.end + at));
+            }
+            Ok(token) => tokens.push(token),
+            Err(mut mistake) => {
+                mistake.range = mistake.range.start + at..mistake.range.end + at;
+                mistakes.push(mistake);
+            }
+        }
+        at += length;
+    }
+    (tokens, mistakes)
+}
+
 /// Where a text that isn't a template would take from the environment.
 pub(super) fn variable(text: &str) -> Option<Range<usize>> {
     let mut from = 0;

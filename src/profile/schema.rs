@@ -74,6 +74,15 @@ fn shape(shape: &Shape) -> Map<String, Value> {
         Shape::Text(rule) | Shape::Template(rule) => {
             json!({ "type": "string", "pattern": rule.pattern })
         }
+        Shape::Secret(rule) => json!({
+            "type": "string",
+            "anyOf": [{ "pattern": rule.pattern }, { "pattern": "[$][{]" }],
+        }),
+        Shape::WordOr { words, or, .. } => {
+            json!({ "anyOf": [{ "enum": words }, self::shape(or)] })
+        }
+        Shape::Flag => json!({ "type": "boolean" }),
+        Shape::Json => json!({}),
         Shape::Word(words) => json!({ "enum": words }),
         Shape::Count { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
         Shape::Share => json!({ "type": "number", "minimum": 0, "maximum": 1 }),

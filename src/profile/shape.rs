@@ -4,8 +4,11 @@
 //! can't disagree. Defaults and examples are TOML as a user would write it: a default goes through
 //! the same check as a value from the file.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::time::Duration;
+
+use toml::de::DeValue;
 
 use crate::codes::Code;
 
@@ -67,6 +70,8 @@ pub enum Shape {
     },
     /// 0 to 1.
     Share,
+    /// `true` or `false`.
+    Flag,
     Duration {
         min: Duration,
         max: Duration,
@@ -78,8 +83,19 @@ pub enum Shape {
     },
     /// Text with holes; may take from the environment.
     Template(&'static TextRule),
+    /// Text without holes that may take from the environment.
+    Secret(&'static TextRule),
     /// A JSON value whose texts are templates.
     JsonTemplate,
+    /// A JSON value as it stands.
+    Json,
+    /// One of these words, or something else.
+    WordOr {
+        words: &'static [&'static str],
+        or: &'static Self,
+        /// Both, with an article.
+        wanted: &'static str,
+    },
 }
 
 /// What a text must look like.
@@ -168,12 +184,15 @@ impl Table {
         self.fields.iter().filter(|field| field.presence == Presence::Alternative)
     }
 
-    /// The heads of all tables, this one and those below it, that have a key of this name.
-    pub fn places_of(&'static self, name: &str) -> Vec<&'static str> {
-        let mut places = Vec::new();
+    /// Every key of this table and those below it, with the heads of the tables that have it.
+    pub fn places(&'static self) -> HashMap<&'static str, Vec<&'static str>> {
+        let mut places: HashMap<_, Vec<_>> = HashMap::new();
         self.visit(&mut |table| {
-            if table.field(name).is_some() && !places.contains(&table.head) {
-                places.push(table.head);
+            for name in table.names() {
+                let heads = places.entry(name).or_default();
+                if !heads.contains(&table.head) {
+                    heads.push(table.head);
+                }
             }
         });
         places
@@ -197,14 +216,32 @@ impl Shape {
             Self::Table(_) | Self::Map { .. } => "a table",
             Self::List { items: Self::Table(_), .. } => "a list of tables",
             Self::List { .. } => "a list",
-            Self::Text(_) | Self::Template(_) => "a text",
+            Self::Text(_) | Self::Template(_) | Self::Secret(_) => "a text",
             Self::Word(_) => "a word in quotes",
             Self::Count { .. } => "a whole number",
             Self::Share => "a number from 0 to 1",
+            Self::Flag => "`true` or `false`",
             Self::Duration { .. } => "a duration in quotes",
             Self::Size { .. } => "a number of bytes, or a size in quotes",
             Self::JsonTemplate => "a table that becomes JSON",
+            Self::Json => "a value that JSON can carry",
+            Self::WordOr { wanted, .. } => wanted,
         }
+    }
+
+    /// Whether its values are texts.
+    pub const fn is_text(&self) -> bool {
+        matches!(self, Self::Text(_) | Self::Template(_) | Self::Secret(_) | Self::Duration { .. })
+    }
+
+    /// Whether a value is at least of this shape's type.
+    pub const fn takes(&self, value: &DeValue<'_>) -> bool {
+        matches!(
+            (self, value),
+            (Self::Table(_) | Self::Map { .. }, DeValue::Table(_))
+                | (Self::List { .. }, DeValue::Array(_))
+                | (Self::Count { .. }, DeValue::Integer(_))
+        )
     }
 
     /// The table with known keys that this shape is, lists or names.
@@ -212,6 +249,7 @@ impl Shape {
         match self {
             Self::Table(table) => Some(table),
             Self::Map { values, .. } => values.table_inside(),
+            Self::WordOr { or, .. } => or.table_inside(),
             Self::List { items, .. } => items.table_inside(),
             _ => None,
         }

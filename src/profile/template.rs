@@ -64,12 +64,12 @@ pub struct Filling<'a> {
 
 /// A value from the environment. `Debug` shows its name only.
 #[derive(Clone, PartialEq, Eq)]
-struct Secret {
+pub(super) struct Variable {
     name: String,
-    value: String,
+    pub(super) value: String,
 }
 
-impl fmt::Debug for Secret {
+impl fmt::Debug for Variable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "${{{}}}", self.name)
     }
@@ -80,7 +80,7 @@ impl fmt::Debug for Secret {
 enum Piece {
     Text(String),
     Hole(Hole),
-    Secret(Secret),
+    Secret(Variable),
 }
 
 /// Text with holes.
@@ -192,6 +192,39 @@ impl TextTemplate {
         self.pieces.iter().any(|piece| matches!(piece, Piece::Secret(_)))
     }
 
+    /// A text without holes.
+    pub(super) fn plain(text: &str) -> Self {
+        let mut template = Self::default();
+        if !text.is_empty() {
+            template.push_text(text);
+        }
+        template
+    }
+
+    /// The text, when there is nothing to be filled in.
+    pub(super) fn literal(&self) -> Option<String> {
+        let piece = |piece: &Piece| match piece {
+            Piece::Text(text) => Some(text.clone()),
+            Piece::Hole(_) | Piece::Secret(_) => None,
+        };
+        self.pieces.iter().map(piece).collect()
+    }
+
+    /// How many characters stand around a hole. Other holes and values from the environment count
+    /// nothing.
+    pub(super) fn around(&self, wanted: Hole) -> usize {
+        let length = |piece: &Piece| match piece {
+            Piece::Text(text) => text.chars().count(),
+            Piece::Secret(_) | Piece::Hole(_) => 0,
+        };
+        if self.has(wanted) { self.pieces.iter().map(length).sum() } else { 0 }
+    }
+
+    /// Whether it has any hole.
+    pub fn has_holes(&self) -> bool {
+        self.pieces.iter().any(|piece| matches!(piece, Piece::Hole(_)))
+    }
+
     /// The hole, when the template is nothing but one hole: such a value keeps its JSON type.
     pub fn only_hole(&self) -> Option<Hole> {
         match self.pieces.as_slice() {
@@ -203,7 +236,10 @@ impl TextTemplate {
 
 /// Line breaks and their kin are refused everywhere: no header, path or token has them, and a
 /// header would break apart.
-fn look_up(name: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<Secret, String> {
+pub(super) fn look_up(
+    name: &str,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<Variable, String> {
     let value = env(name).ok_or_else(|| format!("`{name}` is not set in the environment"))?;
     if value.is_empty() {
         return Err(format!("`{name}` is set, but empty"));
@@ -211,7 +247,7 @@ fn look_up(name: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<Secret, S
     if value.contains(|c: char| c.is_control()) {
         return Err(format!("the value of `{name}` has a line break or another control character"));
     }
-    Ok(Secret { name: name.to_owned(), value })
+    Ok(Variable { name: name.to_owned(), value })
 }
 
 #[cfg(test)]

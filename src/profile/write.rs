@@ -4,10 +4,14 @@
 //! What is written reads as an equal profile, given the same environment: values that were taken
 //! from it are written as `${NAME}`.
 
+mod bursts;
+mod contract;
 mod sections;
+mod target;
 mod values;
 
 use std::fmt::Write;
+use std::time::Duration;
 
 use super::burst::Burst;
 use super::model::{Budget, Profile};
@@ -42,13 +46,83 @@ pub fn reproduction(profile: &Profile, phase: usize, users: u32, why: &str) -> S
     small.published = None;
     small.phases = profile.phases.get(phase).cloned().into_iter().collect();
     for phase in &mut small.phases {
-        if let Burst::SameKey(burst) = &mut phase.burst {
-            burst.users = burst.users.min(users.max(1));
-            small.requests = profile.requests.get(burst.request).cloned().into_iter().collect();
-            burst.request = 0;
+        shrink(&mut phase.burst, users.max(1));
+    }
+    keep_what_is_used(&mut small);
+    small.to_toml()
+}
+
+/// At most so many users. What a kind's numbers must keep of each other, they keep: a last unit stays
+/// scarce, steady load becomes shorter.
+fn shrink(burst: &mut Burst, users: u32) {
+    match burst {
+        Burst::SameKey(crowd) | Burst::SameFingerprint(crowd) | Burst::FreshKey(crowd) => {
+            crowd.users = crowd.users.min(users);
+        }
+        Burst::Mutated(burst) => burst.crowd.users = burst.crowd.users.min(users),
+        Burst::SubmitToken(burst) => burst.crowd.users = burst.crowd.users.min(users),
+        Burst::Mixed(burst) => burst.crowd.users = burst.crowd.users.min(users),
+        Burst::Race(burst) => burst.crowd.users = burst.crowd.users.min(users),
+        Burst::SharedKey(burst) => {
+            // One user alone shares a key with nobody.
+            burst.crowd.users = burst.crowd.users.min(users.max(2));
+            burst.sharing = burst.sharing.min(burst.crowd.users);
+        }
+        Burst::LastUnit(burst) => {
+            let least = u64::from(burst.stock) / u64::from(burst.crowd.quantity.max(1)) + 1;
+            let users = users.max(u32::try_from(least).unwrap_or(u32::MAX));
+            burst.crowd.users = burst.crowd.users.min(users);
+        }
+        Burst::Sequential(burst) => burst.users = burst.users.min(users),
+        Burst::BadKeys(burst) => burst.users = burst.users.min(users),
+        Burst::Rate(rate) => {
+            let needed = u64::from(users).div_ceil(u64::from(rate.per_second.max(1)));
+            rate.lasts = rate.lasts.min(Duration::from_secs(needed));
         }
     }
-    small.to_toml()
+}
+
+/// Only the requests that the phases and the login send, in their order.
+fn keep_what_is_used(profile: &mut Profile) {
+    let mut used = Vec::new();
+    visit_requests(profile, &mut |index| used.push(*index));
+    used.sort_unstable();
+    used.dedup();
+    profile.requests =
+        used.iter().filter_map(|&index| profile.requests.get(index).cloned()).collect();
+    visit_requests(profile, &mut |index| *index = used.binary_search(index).unwrap_or(0));
+}
+
+fn visit_requests(profile: &mut Profile, visit: &mut dyn FnMut(&mut usize)) {
+    if let Some(login) = &mut profile.actor.login {
+        visit(&mut login.request);
+    }
+    for phase in &mut profile.phases {
+        match &mut phase.burst {
+            Burst::SameKey(crowd) | Burst::SameFingerprint(crowd) | Burst::FreshKey(crowd) => {
+                visit(&mut crowd.request);
+            }
+            Burst::Mutated(burst) => visit(&mut burst.crowd.request),
+            Burst::SharedKey(burst) => visit(&mut burst.crowd.request),
+            Burst::LastUnit(burst) => visit(&mut burst.crowd.request),
+            Burst::Mixed(burst) => visit(&mut burst.crowd.request),
+            Burst::SubmitToken(burst) => {
+                visit(&mut burst.crowd.request);
+                visit(&mut burst.token);
+            }
+            Burst::Race(burst) => {
+                visit(&mut burst.crowd.request);
+                visit(&mut burst.first);
+                burst.requests.iter_mut().for_each(&mut *visit);
+            }
+            Burst::Sequential(burst) => {
+                visit(&mut burst.request);
+                burst.route.iter_mut().for_each(&mut *visit);
+            }
+            Burst::BadKeys(burst) => visit(&mut burst.request),
+            Burst::Rate(rate) => visit(&mut rate.request),
+        }
+    }
 }
 
 /// A comment line; the control characters that TOML forbids there become blanks.

@@ -324,6 +324,8 @@ fn profile() -> Profile {
             lock_poll: Duration::from_millis(5),
             lock_wait: Duration::from_secs(2),
             lease: Duration::from_secs(3),
+            work_time: Duration::ZERO,
+            order_window: None,
         },
         target: Target::default(),
         postgres: None,

@@ -16,6 +16,8 @@ fn env(name: &str) -> Option<String> {
     match name {
         "TOKEN" => Some("s3cret{}".to_owned()),
         "TWO_LINES" => Some("s3cret\nX-Evil: 1".to_owned()),
+        "HOST" => Some("staging.example.com".to_owned()),
+        "SECRET_URL" => Some("https://s3cret.example.com".to_owned()),
         "EMPTY" => Some(String::new()),
         _ => None,
     }
@@ -49,25 +51,33 @@ pool-size = 7
 lock-poll = "1500us"
 lock-wait = "1m"
 lease = "2500ms"
+work-time = "3ms"
+order-window = "10s"
 
 [products]
-count = 5
-stock = 40
+stock = 400
 
 [contract]
 preset = "order-strict"
+key = { header = "Idempotency-Key", syntax = "quoted", longest = "unsaid", scope = "account" }
 one-order-per = ["user", "product"]
 recovery-limit = "24h"
 first = [200, 201]
 replay = { status = [200], body = "order-id" }
 replay-marker = "Idempotent-Replayed"
 in-progress = { status = [409], code = ["IN_PROGRESS", "BUSY"], code-at = "/error/code" }
-other-parameters = { status = [409, 422] }
+other-parameters = { status = [409, 422], while-in-progress = false }
 missing-key = { status = [400] }
+malformed-key = "unsaid"
 business-rejection = { status = [422], code = ["SOLD_OUT"] }
 shed = { status = [429] }
 parked = { status = [500] }
 hint = "retry-after"
+rejection-is-stored = true
+after-expiry = "rejected"
+window = "1m"
+settles-within = "5s"
+longest-wait = "2s"
 
 [client]
 timeout = "30s"
@@ -89,10 +99,48 @@ text = "\u00e9\n\u007F {uuid} ${TOKEN} }}"
 
 [request.drop]
 delete = "/drop/{key}"
+headers = { Idempotency-Key = "{key}", X-Token = "{token}" }
+body = { n = 1, q = "{quantity}", gift = { wrap = false } }
 order-id = "/a~1b/0"
+mutate = { "/q" = [7, "{{seven}}", { a = [] }], "/n" = [9007199254740993] }
+defaults = { "/gift/wrap" = false, "/note" = "$${NONE} {{}}" }
+absent-or-null = ["/coupon"]
+number-forms = true
+
+[request.login]
+post = "/login"
+body = { user = "{user}", password = "${TOKEN}" }
+
+[request.close]
+post = "/orders/{order}/close"
+
+[request.shut]
+delete = "/orders/{order}"
+
+[request.token]
+post = "/tokens"
+
+[actor]
+login = { request = "login", token-at = "/token" }
+users = ["alice", "${TOKEN}@example.com"]
+products = [1001, 1002, 1003, 1004, 1005]
+
+[setup]
+sql = ["INSERT INTO p SELECT unnest('{products}'::bigint[])", "ANALYZE"]
+
+[teardown]
+sql = ["DELETE FROM orders WHERE user_id = ANY ('{users}')"]
 
 [audit]
-orders = { table = "shop.orders", id = "id", user = "u", key = "k", product = "p", quantity = "q", fingerprint = "f", status = "s", created = "c", sold = ["CREATED", "$${"] }
+orders = { table = "shop.orders", id = "id", user = "u", key = "k", product = "p", quantity = "q", fingerprint = "f", status = "s", created = "c", paid-at = "pa", closed-at = "ca", sold = ["CREATED", "$${"] }
+movements = { table = "shop.moves", order = "o", product = "p", delta = "d" }
+
+[[audit.sql]]
+title = "no order of nothing"
+severity = "contract"
+query = """
+-- none; at all
+SELECT id FROM shop.orders WHERE q < 1 AND note <> ';'"""
 
 [[phase]]
 name = "ä \\ phase"
@@ -101,6 +149,50 @@ burst.same-key = { users = 9, threads = 3, quantity = 2, request = "drop", relea
 [[phase]]
 name = "second"
 burst.same-key = { users = 100, threads = 500, request = "pay", overlap-share = 1 }
+
+[[phase]]
+name = "fingerprint"
+burst.same-fingerprint = { users = 2, threads = 3, request = "drop", stagger = "4ms" }
+
+[[phase]]
+name = "mutated"
+burst.mutated = { users = 2, threads = 3, request = "drop", mutated-share = 0.25, again = 0, arrival = "spread" }
+
+[[phase]]
+name = "fresh"
+burst.fresh-key = { users = 2, threads = 3, arrival = "around-completion" }
+
+[[phase]]
+name = "shared"
+burst.shared-key = { users = 4, sharing = 2 }
+
+[[phase]]
+name = "last"
+burst.last-unit = { users = 4, stock = 3 }
+
+[[phase]]
+name = "race"
+burst.race = { users = 4, first = "pay", requests = ["close", "shut"], in-turn = true }
+
+[[phase]]
+name = "token"
+burst.submit-token = { users = 2, threads = 3, request = "drop", token = "token", token-at = "/a/0" }
+
+[[phase]]
+name = "mixed"
+burst.mixed = { users = 2, threads = 3, request = "drop", variant-share = 0.5, mutated-share = 0.25, fresh-share = 0.25 }
+
+[[phase]]
+name = "sequence"
+burst.sequential = { users = 2, repeats = 5, vary = ["body", "headers"], request = "drop", route = "pay" }
+
+[[phase]]
+name = "bad"
+burst.bad-keys = { users = 2 }
+
+[[phase]]
+name = "steady"
+rate = { per-second = 3, for = "1500ms", duplicate-share = 0.5, quantity = 2, request = "pay" }
 
 [budget]
 p99-latency = "431ms"
@@ -111,4 +203,35 @@ quiet = "1s"
 
 [published]
 figure = "none"
+"#;
+
+/// A profile for a service that runs already.
+const ATTACHED: &str = r#"
+allow-hosts = ["staging.example.com", "10.0.0.7"]
+
+[target]
+urls = ["http://127.0.0.1:8080/base", "https://${HOST}:8443"]
+ready = "/healthz"
+
+[postgres]
+url = "postgres://auditor:${TOKEN}@10.0.0.7/orders"
+
+[[phase]]
+name = "p"
+burst.same-key = { users = 2, threads = 2 }
+"#;
+
+/// A profile for a command that dupeproof starts.
+const LAUNCHED: &str = r#"
+[target.launch]
+command = ["node", "server.js", "--port={port}", "$${X}"]
+instances = 3
+env = { DATABASE_URL = "{postgres.url}", KEY = "${TOKEN}", JSON = "{\"a\": {}} $${X}" }
+folder = "../server"
+ready = "port"
+ready-within = "5s"
+
+[[phase]]
+name = "p"
+burst.same-key = { users = 2, threads = 2 }
 "#;

@@ -117,6 +117,31 @@ each! {
     column_not_audited: "audit.orders = { table = 'orders', id = 'id', user = 'user_id' }";
     business_column_not_audited: "contract.one-order-per = ['product']\n[audit.orders]\ntable = 'orders'\nid = 'id'";
     sold_without_status: "audit.orders = { table = 'orders', id = 'id', user = 'u', key = 'k', sold = ['PAID'] }";
+    unknown_preset_is_nearly_one: "contract.preset = 'stripe-1'";
+    unknown_budget: "budget = { p95-latency = '1s' }";
+    key_with_two_carriers: "contract.key = { header = 'A', body = '/a' }";
+    key_carrier_of_a_preset: "contract.preset = 'paypal'";
+    key_carrier_not_in_body: "contract.preset = 'square'\nrequest.place = { post = '/orders/{key}', body = { a = 1 } }";
+    key_too_long: "contract.key.longest = 20\nrequest.place = { post = '/orders', headers.Idempotency-Key = 'order-{key}' }";
+    contract_word_or_table: "contract.other-parameters = 'old'\ncontract.missing-key = 3";
+    mutation_ignored: "request.place = { post = '/{key}', body = { a = { b = 1 } }, ignored = ['/a'], mutate = { '/a/b' = [2] } }";
+    mutation_not_in_body: "request.place = { post = '/{key}', body = { a = 1 }, mutate = { '/b' = [2] } }";
+    mutation_changes_nothing: "request.place = { post = '/{key}', body = { a = 1 }, mutate = { '/a' = [2, 1] } }";
+    mutation_with_a_hole: "request.place = { post = '/{key}', body = { a = 1 }, mutate = { '/a' = ['{user}', '${TOKEN}'] } }";
+    default_with_another_value: "request.place = { post = '/{key}', body = { a = 1 }, defaults = { '/a' = 2, '/a/b' = 1 }, absent-or-null = ['/c', '/d/e'] }";
+    default_twice: "request.place = { post = '/{key}', body = { a = 1 }, defaults = { '/c' = 2 }, absent-or-null = ['/c'] }";
+    literal_credentials: "request.place = { post = '/{key}', headers = { Authorization = 'Bearer abc', cookie = 'a=b', X-Api-Key = 'k-{user}' } }";
+    custom_sql_is_not_one_select: "audit = { sql = [{ title = 'a', query = 'DELETE FROM orders' }, { title = 'a', query = \"SELECT ';' -- ;\\n; SELECT 1;\" }, { title = 'c', query = '/* x */ with a as (select 1) select * from a;' }] }";
+    setup_is_empty: "setup.sql = ['  ']\nteardown.sql = []";
+    target_of_two_kinds: "target = { urls = ['http://127.0.0.1:1'], launch = { command = ['a'] } }";
+    target_without_database: "target.urls = ['http://127.0.0.1:1']\nlab.instances = 3";
+    target_that_is_no_url: "target.urls = ['127.0.0.1:8080', 'ftp://a', 'http://127.0.0.1/?a', '${TOKEN}']\npostgres.url = 'mysql://127.0.0.1/a'";
+    target_on_another_host: "target.urls = ['http://orders.example.com', '${SECRET_URL}/a', 'http://u@[2001:db8::1]:80']\npostgres.url = 'postgres://127.0.0.1/a?host=db.example.com'";
+    target_with_passwords: "target.urls = ['http://u:pw@127.0.0.1']\npostgres.url = 'postgres://u:pw@127.0.0.1/a'";
+    allow_hosts_with_more: "allow-hosts = ['http://a', 'a:80', '']";
+    launched_with_what_belongs_elsewhere: "lab.defects = ['D01']\npostgres.url = 'postgres://127.0.0.1/a'\n[target]\nready = '/'\nlaunch = { command = ['a', '{prot}'], env = { A = '{postgres.ulr}', 'B C' = '', D = 'redis://:pw@a' } }";
+    database_beside_the_lab: "postgres.url = 'postgres://127.0.0.1/a'";
+    pool_too_small: "contract.one-order-per = ['user']\nactor = { users = ['a'], products = [1, 2] }\nproducts.count = 3";
     stock_too_small_as_written: "products = { count = 1, stock = 1 }";
 }
 
@@ -186,4 +211,76 @@ fn a_flood_of_mistakes_is_counted_and_cut() {
     let told = told_before_phase(&text);
     assert_eq!(told.matches("error[").count(), 100);
     assert!(told.ends_with("and 4900 more\n\n5000 mistakes in profiles/x.toml\n"));
+}
+
+/// Phases of these bursts, told with the requests that they may send.
+fn told_of(bursts: &[&str]) -> String {
+    let requests = "[request.place]\npost = '/orders'\nheaders.Idempotency-Key = '{key}'\nbody.q = '{quantity}'\n\
+                    [request.pay]\npost = '/orders/{order}/pay'\n\
+                    [request.close]\npost = '/orders/close'\n\
+                    [request.bare]\npost = '/bare'\nheaders.K = '{key}'\n\
+                    [request.guarded]\npost = '/guarded'\nheaders = { K = '{key}', T = '{token}' }\n\
+                    [request.token]\npost = '/tokens'\n";
+    let phases = bursts
+        .iter()
+        .enumerate()
+        .map(|(number, burst)| format!("[[phase]]\nname = '{number}'\n{burst}\n"));
+    told(&format!("{requests}{}", phases.collect::<String>()))
+}
+
+#[test]
+fn bursts_that_send_what_they_cannot() {
+    insta::assert_snapshot!(told_of(&[
+        "burst.mutated = { users = 2, threads = 2 }",
+        "burst.mixed = { users = 2, threads = 2, mutated-share = 0.5 }",
+        "burst.same-fingerprint = { users = 2, threads = 2, request = 'bare' }",
+        "burst.sequential = { users = 2, request = 'bare', vary = ['body'], route = 'plce' }",
+        "burst.race = { users = 2, requests = ['pay'] }",
+        "burst.race = { users = 2, requests = ['pay', 'close'], request = 'place' }",
+        "burst.same-key = { users = 2, threads = 2, request = 'pay' }",
+        "burst.fresh-key = { users = 2, threads = 2, request = 'guarded' }",
+        "burst.submit-token = { users = 2, threads = 2, token = 'tokn', request = 'token' }",
+        "burst.bad-keys = { request = 'bare' }",
+    ]));
+}
+
+#[test]
+fn bursts_whose_numbers_leave_nothing_to_find() {
+    insta::assert_snapshot!(told_of(&[
+        "burst.same-key = { users = 2, threads = 1 }",
+        "burst.shared-key = { users = 2, sharing = 1 }",
+        "burst.last-unit = { users = 2, quantity = 3, stock = 6 }",
+        "burst.mixed = { users = 2, threads = 2 }",
+        "burst.mixed = { users = 2, threads = 2, variant-share = 0.6, fresh-share = 0.6 }",
+        "rate = { per-second = 100_000, for = '1h', quantity = 1 }",
+        "burst.race = { users = 20_000, threads = 2, requests = ['pay', 'pay2'] }",
+    ]));
+}
+
+#[test]
+fn bursts_that_arrive_in_two_ways() {
+    insta::assert_snapshot!(told_of(&[
+        "burst.same-key = { users = 2, threads = 2, arrival = 'spread', stagger = '4ms' }",
+        "burst.same-key = { users = 2, threads = 2, arrival = 'staggered' }",
+        "burst.same-key = { users = 2, threads = 2, stagger = '4ms', release = 'frozen' }",
+        "burst.same-key = { users = 2, threads = 2, arrival = 'all' }\nrate = { per-second = 1, for = '1s' }",
+    ]));
+}
+
+#[test]
+fn stock_is_counted_for_each_kind() {
+    let stock = "products = { count = 2, stock = 19 }\n";
+    let phases = "[[phase]]\nname = 'a'\nburst.fresh-key = { users = 4, threads = 3 }\n\
+                  [[phase]]\nname = 'b'\nburst.mutated = { users = 4, threads = 2 }\n\
+                  [[phase]]\nname = 'c'\nrate = { per-second = 10, for = '2s', duplicate-share = 0.2 }\n\
+                  [[phase]]\nname = 'd'\nburst.last-unit = { users = 1000, stock = 5 }\n";
+    insta::assert_snapshot!(told(&format!("{stock}{phases}")));
+    let enough = format!("{}{phases}", stock.replace("= 19", "= 20"));
+    read(&enough).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+}
+
+#[test]
+fn an_attached_target_is_not_frozen() {
+    let frozen = crate::ATTACHED.replace("threads = 2", "threads = 2, release = 'frozen'");
+    insta::assert_snapshot!(told(&frozen));
 }

@@ -9,7 +9,7 @@ use dupeproof::profile::schema;
 use serde_json::{Map, Value, json};
 use toml::de::{DeTable, DeValue};
 
-use crate::{EVERYTHING, PHASE, profiles};
+use crate::{ATTACHED, EVERYTHING, LAUNCHED, PHASE, profiles};
 
 static VALIDATOR: LazyLock<jsonschema::Validator> =
     LazyLock::new(|| jsonschema::validator_for(&schema()).expect("the schema is one"));
@@ -30,7 +30,9 @@ fn the_schema_takes_every_profile() {
         let text = std::fs::read_to_string(&file).unwrap();
         assert_eq!(complaints(&text), Vec::<String>::new(), "{}", file.display());
     }
-    assert_eq!(complaints(EVERYTHING), Vec::<String>::new());
+    for text in [EVERYTHING, ATTACHED, LAUNCHED] {
+        assert_eq!(complaints(text), Vec::<String>::new());
+    }
 }
 
 #[test]
@@ -65,6 +67,13 @@ fn the_schema_refuses_what_an_editor_can_see() {
         "title = ' '",
         "phase = []",
         "phase = [{ name = 'p' }]",
+        "phase = [{ name = 'p', burst = { same-key = { users = 2, threads = 2 } }, rate = { per-second = 1, for = '1s' } }]",
+        "phase = [{ name = 'p', rate = { per-second = 0, for = '1s' } }]",
+        "target = {}",
+        "target.urls = ['ftp://127.0.0.1']",
+        "contract.key.syntax = 'odd'",
+        "contract.missing-key = 'refused'",
+        "request.place = { post = '/{key}', number-forms = 1 }",
         "phase = [{ name = 'p', burst = {} }]",
         "phase = [{ name = 'p', burst = { same-key = { users = 0, threads = 1 } } }]",
     ] {

@@ -12,7 +12,23 @@ use crate::codes;
 
 impl Check<'_> {
     pub(super) fn json(&mut self, toml: &Spanned<DeValue<'_>>) -> Value {
-        self.json_value("body", toml).map_or(Value::Broken, Value::Json)
+        self.json_value("body", toml).map_or(Value::Broken, Value::JsonTemplate)
+    }
+
+    /// A value of which nothing is filled in.
+    pub(super) fn plain_json(&mut self, about: About<'_>, toml: &Spanned<DeValue<'_>>) -> Value {
+        let Some(template) = self.json_value(about.name, toml) else { return Value::Broken };
+        match template.literal() {
+            Some(value) => Value::Json(value),
+            None => {
+                let what = format!("`{}` takes no holes and no `${{NAME}}`", about.name);
+                self.report(
+                    Mistake::new(&codes::TEMPLATE, self.place(toml), what)
+                        .label("this would differ between attempts, or be a secret")
+                        .help("write the value itself; `{{` and `}}` are braces"),
+                )
+            }
+        }
     }
 
     /// `None` after something in it was reported.

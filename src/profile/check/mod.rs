@@ -4,6 +4,7 @@
 
 mod json;
 mod scalar;
+mod secret;
 mod table;
 mod text;
 
@@ -72,6 +73,25 @@ impl<'a> Check<'a> {
             (Shape::List { items, at_least }, DeValue::Array(array)) => {
                 self.list(items, *at_least, about, array, &span)
             }
+            (Shape::WordOr { words, or, .. }, DeValue::String(text)) => {
+                match words.iter().find(|word| ***word == **text) {
+                    Some(word) => Value::Word(word),
+                    None if or.is_text() => return self.value(or, about, toml),
+                    None => {
+                        let broken = self.word(words, about, text, &span);
+                        if let Some(told) = self.mistakes.last_mut() {
+                            told.help.push(format!("or {}", or.wanted()));
+                        }
+                        broken
+                    }
+                }
+            }
+            (Shape::WordOr { or, .. }, other) if or.takes(other) => {
+                return self.value(or, about, toml);
+            }
+            (Shape::Flag, DeValue::Boolean(flag)) => Value::Flag(*flag),
+            (Shape::Secret(rule), DeValue::String(text)) => self.secret(rule, about, text, &span),
+            (Shape::Json, _) => self.plain_json(about, toml),
             (Shape::JsonTemplate, DeValue::Table(_) | DeValue::Array(_)) => self.json(toml),
             (Shape::Text(rule), DeValue::String(text)) => self.text(rule, about, text, &span),
             (Shape::Template(rule), DeValue::String(text)) => {
@@ -142,7 +162,10 @@ impl<'a> Check<'a> {
 
 /// What makes an item of a list the same as another; tables are never the same.
 fn identity(node: &Node) -> Option<String> {
-    node.text().map(str::to_owned).or_else(|| node.count().map(|count| count.to_string()))
+    let number = || node.count().map(|count| count.to_string());
+    let json = || node.plain_json().map(ToString::to_string);
+    let secret = || node.secret().map(|secret| secret.written().to_owned());
+    node.text().map(str::to_owned).or_else(number).or_else(json).or_else(secret)
 }
 
 /// What a value is, with its article.
@@ -169,7 +192,10 @@ fn cure_of_type(shape: &Shape, About { name, sample }: About<'_>, found: &DeValu
         (Shape::List { items: Shape::Count { .. }, .. }, DeValue::Integer(number)) => {
             format!("put it in brackets: `{name} = [{number}]`")
         }
-        (Shape::List { items: Shape::Text(_) | Shape::Word(_), .. }, DeValue::String(text)) => {
+        (
+            Shape::List { items: Shape::Text(_) | Shape::Word(_) | Shape::Secret(_), .. },
+            DeValue::String(text),
+        ) => {
             let item = quoted(text).replace('`', "");
             format!("put it in brackets: `{name} = [\"{item}\"]`")
         }

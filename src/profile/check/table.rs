@@ -1,6 +1,8 @@
 //! Tables: known keys, missing keys, alternatives, defaults.
 
+use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
@@ -12,6 +14,12 @@ use super::super::shape::{Field, Presence, Shape, Table, TextRule};
 use super::super::suggest::{closest, listed};
 use super::{About, Check};
 use crate::codes;
+
+/// Which tables have a key of this name.
+static PLACES: LazyLock<HashMap<&str, Vec<&str>>> = LazyLock::new(|| PROFILE.places());
+
+/// Of the tables that have a key, so many are named.
+const NAMED: usize = 4;
 
 type Key<'a, 'i> = (&'a Spanned<DeString<'i>>, &'a Spanned<DeValue<'i>>);
 
@@ -89,11 +97,15 @@ impl Check<'_> {
         let what = format!("unknown key {} in {}", quoted(name), table.head);
         let mut mistake = Mistake::new(&codes::UNKNOWN_KEY, span, what)
             .label(format!("not a key of {}", table.noun));
-        let elsewhere = PROFILE.places_of(name);
+        let elsewhere = PLACES.get(name).map(Vec::as_slice).unwrap_or_default();
         let sibling = closest(name, table.names());
         if !elsewhere.is_empty() {
-            let places = elsewhere.iter().map(|head| head.trim_matches('`'));
-            mistake = mistake.help(format!("`{name}` belongs in {}", listed(places, "or")));
+            let places = elsewhere.iter().take(NAMED).map(|head| head.trim_matches('`'));
+            let places = match elsewhere.len().saturating_sub(NAMED) {
+                0 => listed(places, "or"),
+                more => format!("{} and {more} more", listed(places, "or")),
+            };
+            mistake = mistake.help(format!("`{name}` belongs in {places}"));
         }
         if let Some(sibling) = sibling {
             mistake = mistake.help(format!("did you mean `{sibling}`?"));

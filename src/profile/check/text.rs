@@ -4,6 +4,7 @@
 //! everywhere; a title, a column or a word ends up in results, so a `${NAME}` in one is refused.
 
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use super::super::mistake::{Mistake, quoted};
 use super::super::node::Value;
@@ -29,7 +30,7 @@ impl Check<'_> {
             return self.report(
                 Mistake::new(&codes::VARIABLE, place, what)
                     .label("this value would show up in results")
-                    .help("only the path, headers and body of a request may")
+                    .help("only requests, URLs, users and the environment of a launched target may")
                     .help("write `$${` if you mean the text `${`"),
             );
         }
@@ -63,7 +64,7 @@ impl Check<'_> {
     }
 
     /// Reports what is wrong with a text, if anything is.
-    fn breaks(
+    pub(super) fn breaks(
         &mut self,
         rule: &'static TextRule,
         about: About<'_>,
@@ -81,7 +82,11 @@ impl Check<'_> {
 }
 
 /// A mistake in a template as one of the profile.
-fn in_template(about: About<'_>, mistake: &TemplateMistake, place: Range<usize>) -> Mistake {
+pub(super) fn in_template(
+    about: About<'_>,
+    mistake: &TemplateMistake,
+    place: Range<usize>,
+) -> Mistake {
     let written = mistake.written.as_str();
     let hole = || closest(written, Hole::ALL.map(Hole::word));
     match mistake.kind {
@@ -91,7 +96,7 @@ fn in_template(about: About<'_>, mistake: &TemplateMistake, place: Range<usize>)
             format!("a brace stands alone in `{}`", about.name),
         )
         .label(&*mistake.what)
-        .help(format!("holes are {}", listed(holes().iter().map(String::as_str), "and"))),
+        .help(format!("holes are {}", *HOLES)),
         TemplateMistakeKind::Hole => {
             let what = format!("unknown hole {} in `{}`", quoted(&braced(written)), about.name);
             let told = Mistake::new(&codes::TEMPLATE, place, what)
@@ -100,7 +105,7 @@ fn in_template(about: About<'_>, mistake: &TemplateMistake, place: Range<usize>)
                 Some(meant) => told.help(format!("did you mean `{}`?", braced(meant))),
                 None => told,
             };
-            told.help(format!("holes are {}", listed(holes().iter().map(String::as_str), "and")))
+            told.help(format!("holes are {}", *HOLES))
         }
         TemplateMistakeKind::Variable => {
             let told = Mistake::new(&codes::VARIABLE, place, &*mistake.what)
@@ -120,9 +125,11 @@ fn in_template(about: About<'_>, mistake: &TemplateMistake, place: Range<usize>)
     }
 }
 
-fn holes() -> [String; Hole::ALL.len()] {
-    Hole::ALL.map(|hole| braced(hole.word()))
-}
+/// All holes as in a sentence.
+static HOLES: LazyLock<String> = LazyLock::new(|| {
+    let holes = Hole::ALL.map(|hole| braced(hole.word()));
+    listed(holes.iter().map(String::as_str), "and")
+});
 
 fn braced(name: &str) -> String {
     format!("{{{name}}}")

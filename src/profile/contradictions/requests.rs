@@ -7,14 +7,18 @@ use super::super::mistake::{Mistake, quoted};
 use super::super::node::{Entry, Node};
 use super::super::template::Hole;
 use super::counted_by;
+use super::holes::{has, is_whole};
+use super::uses::{Part, Use};
 use crate::codes;
 
-pub(super) fn compare(profile: &Node, found: &mut Vec<Mistake>) {
+pub(super) fn compare(profile: &Node, uses: &[Use<'_>], found: &mut Vec<Mistake>) {
     let counts_by_key = counted_by(profile).is_some_and(|columns| columns.contains(&"key"));
     for request in profile.get("request").map(Node::entries).unwrap_or_default() {
         ignored_is_in_body(request, found);
         headers_differ(request, found);
-        key_is_sent(request, counts_by_key, found);
+        if carries_a_key(&request.name, uses) {
+            key_is_sent(request, counts_by_key, found);
+        }
     }
 }
 
@@ -27,23 +31,37 @@ fn ignored_is_in_body(request: &Entry, found: &mut Vec<Mistake>) {
         let Some(text) = pointer.text() else { continue };
         if body.and_then(|body| body.at(text)).is_none() {
             let what = format!("{} is nowhere in the body of `{}`", quoted(text), request.name);
-            let fields = match body {
-                Some(BodyTemplate::Object(fields)) => {
-                    fields.iter().take(12).map(|(name, _)| quoted(&format!("/{name}"))).collect()
-                }
-                _ => Vec::new(),
-            };
-            let help = match fields.as_slice() {
-                [] => "it has no body with fields: take the pointer out".to_owned(),
-                fields => format!("its body has {}", fields.join(", ")),
-            };
             found.push(
                 Mistake::new(&codes::IGNORED_NOT_IN_BODY, pointer.span.clone(), what)
                     .label("this ignores nothing")
-                    .help(help),
+                    .help(fields_of(body)),
             );
         }
     }
+}
+
+/// What a body has, for whoever pointed beside it.
+pub(super) fn fields_of(body: Option<&BodyTemplate>) -> String {
+    let fields: Vec<String> = match body {
+        Some(BodyTemplate::Object(fields)) => {
+            fields.iter().take(12).map(|(name, _)| quoted(&format!("/{name}"))).collect()
+        }
+        _ => Vec::new(),
+    };
+    match fields.as_slice() {
+        [] => "it has no body with fields: take the pointer out".to_owned(),
+        fields => format!("its body has {}", fields.join(", ")),
+    }
+}
+
+/// Whether a request stands for an intent somewhere. Those that only log in, issue a token or race at
+/// an entity don't, and a burst with submit tokens may send the token in the key's place.
+fn carries_a_key(name: &str, uses: &[Use<'_>]) -> bool {
+    uses.iter().filter(|one| one.request == name).any(|one| match one.part {
+        Part::Attempt => one.kind != "submit-token",
+        Part::First => true,
+        Part::Racer | Part::Token | Part::Login => false,
+    })
 }
 
 fn headers_differ(request: &Entry, found: &mut Vec<Mistake>) {
@@ -66,16 +84,11 @@ fn headers_differ(request: &Entry, found: &mut Vec<Mistake>) {
 fn key_is_sent(request: &Entry, counts_by_key: bool, found: &mut Vec<Mistake>) {
     let node = &request.node;
     let headers = node.get("headers").map(Node::entries).unwrap_or_default();
-    let is_broken = |node: &Node| node.entries().iter().any(|entry| entry.node.is_broken());
-    if is_broken(node) || node.get("headers").is_some_and(is_broken) {
+    if !is_whole(node) {
         return;
     }
-    let Some(path) = node.entries().iter().find_map(|entry| entry.node.template()) else { return };
-    let mut values = headers.iter().filter_map(|header| header.node.template());
-    let in_templates = path.has(Hole::Key) || values.any(|value| value.has(Hole::Key));
-    let in_body = node.get("body").and_then(Node::json).is_some_and(|body| body.has(Hole::Key));
     let carrier = headers.iter().find(|header| header.name.eq_ignore_ascii_case("idempotency-key"));
-    if in_templates || in_body || (carrier.is_none() && !counts_by_key) {
+    if has(node, Hole::Key) || (carrier.is_none() && !counts_by_key) {
         return;
     }
     let is_fresh =

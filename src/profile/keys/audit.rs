@@ -2,11 +2,16 @@
 //!
 //! A table that is given is taken as it stands: the lab's columns aren't mixed into somebody else's.
 
-use super::super::rules::{COLUMN, LINE, TABLE};
+use super::super::rules::{COLUMN, LINE, SQL, TABLE};
 use super::super::shape::{Field, Shape, Table};
 
 /// The tables of the lab.
-pub const OF_THE_LAB: &str = r#"{ stock = {
+pub const OF_THE_LAB: &str = r#"{ movements = {
+    table = "stock_movements",
+    order = "order_id",
+    product = "product_id",
+    delta = "delta",
+}, stock = {
     table = "product_stock",
     product = "product_id",
     available = "available",
@@ -23,6 +28,8 @@ const LAB_ORDERS: &str = r#"{
     fingerprint = "request_fingerprint",
     status = "status",
     created = "created_at",
+    paid-at = "paid_at",
+    closed-at = "closed_at",
 }"#;
 
 const fn column(name: &'static str, doc: &'static str) -> Field {
@@ -44,6 +51,25 @@ pub static AUDIT: Table = Table {
             Shape::Table(&STOCK),
         )
         .example("{ table = \"stock\", product = \"product_id\", available = \"available\" }"),
+        Field::new(
+            "movements",
+            "The table with a row for each stock movement, and its columns. Left out of an \
+             `[audit]`: movements are not judged.",
+            Shape::Table(&MOVEMENTS),
+        )
+        .example(
+            "{ table = \"movements\", order = \"order_id\", product = \"product_id\", delta = \"delta\" }",
+        ),
+        Field::new(
+            "sql",
+            "Invariants of your own: every row that a query returns, and didn't at the baseline, \
+             is a violation.",
+            Shape::List { items: &Shape::Table(&CUSTOM), at_least: 0 },
+        )
+        .default("[]")
+        .example(
+            "[[audit.sql]]\ntitle = \"no order without an invoice\"\nseverity = \"critical\"\nquery = \"SELECT ...\"",
+        ),
     ],
 };
 
@@ -61,6 +87,8 @@ static ORDERS: Table = Table {
         column("fingerprint", "The fingerprint of the intent.").example("\"fingerprint\""),
         column("status", "The order's state.").example("\"status\""),
         column("created", "When the order was made.").example("\"created_at\""),
+        column("paid-at", "When it was paid; NULL: never.").example("\"paid_at\""),
+        column("closed-at", "When it was closed; NULL: never.").example("\"closed_at\""),
         Field::new(
             "sold",
             "The states in which an order holds stock and counts as valid. Left out: all.",
@@ -80,5 +108,38 @@ static STOCK: Table = Table {
         column("product", "Which product.").required("\"product_id\""),
         column("available", "Units left.").required("\"available\""),
         column("fence", "The last fence that was accepted.").example("\"last_fence\""),
+    ],
+};
+
+static MOVEMENTS: Table = Table {
+    head: "`audit.movements`",
+    noun: "the table of movements",
+    fields: &[
+        Field::new("table", "Its name, perhaps with its schema.", Shape::Text(&TABLE))
+            .required("\"stock_movements\""),
+        column("order", "For which order.").required("\"order_id\""),
+        column("product", "Of which product.").required("\"product_id\""),
+        column("delta", "Units; negative for what was taken.").required("\"delta\""),
+    ],
+};
+
+static CUSTOM: Table = Table {
+    head: "[[audit.sql]]",
+    noun: "an invariant of yours",
+    fields: &[
+        Field::new(
+            "title",
+            "What holds when all is well, unlike every other's.",
+            Shape::Text(&LINE),
+        )
+        .required("\"no order without an invoice\""),
+        Field::new(
+            "severity",
+            "How loud a break is; the first two fail the gate.",
+            Shape::Word(&["critical", "contract", "protected", "efficiency"]),
+        )
+        .default("\"critical\""),
+        Field::new("query", "One SELECT, which returns what shouldn't be.", Shape::Text(&SQL))
+            .required("\"SELECT order_id FROM orders WHERE quantity < 1\""),
     ],
 };

@@ -4,7 +4,7 @@
 
 use super::super::rules::DEFECT;
 use super::super::shape::{Field, Shape, Table};
-use super::WAIT;
+use super::{MAYBE_NO_WAIT, WAIT};
 
 pub static LAB: Table = Table {
     head: "[lab]",
@@ -25,8 +25,8 @@ pub static LAB: Table = Table {
         .example("[\"unlock-before-commit\"]"),
         Field::new(
             "idempotency",
-            "Where the shop keeps its idempotency records; `none` shows what lies behind them.",
-            Shape::Word(&["redis+postgres", "none"]),
+            "Where the shop keeps its idempotency records; `token`: one-time tokens in their place; `none` shows what lies behind them.",
+            Shape::Word(&["redis+postgres", "postgres", "token", "none"]),
         )
         .default("\"redis+postgres\""),
         Field::new(
@@ -69,6 +69,19 @@ pub static LAB: Table = Table {
             .default("\"5ms\""),
         Field::new("lock-wait", "How long the shop tries to get the lock.", WAIT).default("\"2s\""),
         Field::new("lease", "The life of the shop's lock in Redis.", WAIT).default("\"3s\""),
+        Field::new(
+            "work-time",
+            "How long an order takes inside the lock, beside its statements.",
+            MAYBE_NO_WAIT,
+        )
+        .default("\"0ms\""),
+        Field::new(
+            "order-window",
+            "Within this time the shop takes equal orders of a user for one. Left out: each key is \
+             an order.",
+            WAIT,
+        )
+        .example("\"10s\""),
     ],
 };
 

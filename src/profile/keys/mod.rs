@@ -4,15 +4,19 @@
 //! a profile and reads it again fails while one of them is missing.
 
 mod audit;
+mod burst;
 mod client;
 mod contract;
 mod lab;
 mod phase;
 mod request;
+mod target;
 
 use std::time::Duration;
 
-use super::rules::LINE;
+pub use contract::CONTRACT;
+
+use super::rules::{HOST, LINE};
 use super::shape::{Field, Shape, Table};
 
 /// Thirty days.
@@ -41,12 +45,44 @@ pub static PROFILE: Table = Table {
             Shape::Count { min: 0, max: u64::MAX },
         )
         .default("1"),
+        Field::new(
+            "target",
+            "What is drilled, if it isn't the lab's shop.",
+            Shape::Table(&target::TARGET),
+        )
+        .example("{ urls = [\"http://127.0.0.1:8080\"] }"),
+        Field::new(
+            "postgres",
+            "The database of an attached target.",
+            Shape::Table(&target::POSTGRES),
+        )
+        .example("{ url = \"postgres://auditor@127.0.0.1/orders\" }"),
+        Field::new(
+            "allow-hosts",
+            "Hosts beside loopback that the run may touch.",
+            Shape::List { items: &Shape::Text(&HOST), at_least: 0 },
+        )
+        .default("[]")
+        .example("[\"staging.example.com\"]"),
+        Field::new("actor", "Who sends the requests.", Shape::Table(&target::ACTOR)).default("{}"),
+        Field::new(
+            "setup",
+            "Statements of yours that prepare the database.",
+            Shape::Table(&target::SETUP),
+        )
+        .example("{ sql = [\"INSERT INTO products VALUES (1001, 10)\"] }"),
+        Field::new(
+            "teardown",
+            "Statements of yours that clean up behind the run.",
+            Shape::Table(&target::TEARDOWN),
+        )
+        .example("{ sql = [\"DELETE FROM orders\"] }"),
         Field::new("lab", "How the embedded shop is built.", Shape::Table(&lab::LAB)).default("{}"),
         Field::new("products", "What the run buys.", Shape::Table(&lab::PRODUCTS)).default("{}"),
         Field::new(
             "contract",
             "What the target promises about duplicates: a preset, and clauses that differ from it.",
-            Shape::Table(&contract::CONTRACT),
+            Shape::Table(&CONTRACT),
         )
         .default("{}"),
         Field::new("client", "The client's patience.", Shape::Table(&client::CLIENT)).default("{}"),

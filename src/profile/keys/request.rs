@@ -13,6 +13,10 @@ pub const OF_THE_LAB: &str = r#"{ place = {
     headers = { Idempotency-Key = "{key}", X-User-Id = "{user}" },
     body = { userId = "{user}", productId = "{product}", quantity = "{quantity}", traceId = "{uuid}" },
     ignored = ["/traceId"],
+    mutate = { "/quantity" = [2, 3] },
+    defaults = { "/addressVersion" = 1 },
+    absent-or-null = ["/coupon"],
+    number-forms = true,
 } }"#;
 
 const fn method(name: &'static str, doc: &'static str) -> Field {
@@ -23,7 +27,7 @@ static REQUEST: Table = Table {
     head: "[request.NAME]",
     noun: "a request",
     fields: &[
-        method("post", "POST, and its path. Holes: {user}, {key}, {product}, {quantity}, {uuid}."),
+        method("post", "POST, and its path. Holes: {user}, {key}, {product}, {quantity}, {uuid}, {order} in a race, {token}."),
         method("put", "PUT, and its path."),
         method("patch", "PATCH, and its path."),
         method("delete", "DELETE, and its path."),
@@ -53,5 +57,36 @@ static REQUEST: Table = Table {
         )
         .default("[]")
         .example("[\"/traceId\"]"),
+        Field::new(
+            "mutate",
+            "What changes the intent: where in the body, and the values that it may get.",
+            Shape::Map {
+                names: &POINTER,
+                values: &Shape::List { items: &Shape::Json, at_least: 1 },
+            },
+        )
+        .default("{}")
+        .example("{ \"/quantity\" = [2, 3] }"),
+        Field::new(
+            "defaults",
+            "Fields with a default: a variant with the same intent may leave them out, or write \
+             them where the body does not.",
+            Shape::Map { names: &POINTER, values: &Shape::Json },
+        )
+        .default("{}")
+        .example("{ \"/gift\" = false }"),
+        Field::new(
+            "absent-or-null",
+            "Fields for which absent and null are the same (TOML has no null).",
+            Shape::List { items: &Shape::Text(&POINTER), at_least: 0 },
+        )
+        .default("[]")
+        .example("[\"/coupon\"]"),
+        Field::new(
+            "number-forms",
+            "Whether 1 may be written as 1.0 or 1e0 without changing the intent.",
+            Shape::Flag,
+        )
+        .default("false"),
     ],
 };

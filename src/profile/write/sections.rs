@@ -2,27 +2,30 @@
 
 use std::fmt::Write;
 
-use super::super::burst::Burst;
-use super::super::contract::Contract;
-use super::super::model::{Profile, Request};
-use super::values::{
-    answer, body, duration, inline, key, list, numbers, size, template, text, texts,
-};
+use serde_json::Value;
+
+use super::super::body::BodyTemplate;
+use super::super::model::{LabSettings, Profile, Request};
+use super::super::target::Target;
+use super::values::{body, duration, inline, key, list, size, template, text, texts};
+use super::{bursts, contract, target};
+use crate::codes::Severity;
 
 pub(super) fn profile(out: &mut String, profile: &Profile) {
     line(out, "title", profile.title.as_deref().map(text));
     line(out, "seed", Some(profile.seed.to_string()));
+    let hosts = &profile.allow_hosts;
+    line(out, "allow-hosts", (!hosts.is_empty()).then(|| texts(hosts)));
+    target::target(out, profile);
     lab(out, profile);
-    contract(out, &profile.contract);
+    contract::contract(out, &profile.contract);
     client(out, profile);
     for request in &profile.requests {
         self::request(out, request);
     }
     audit(out, profile);
     for phase in &profile.phases {
-        header(out, "[[phase]]");
-        line(out, "name", Some(text(&phase.name)));
-        burst(out, &phase.burst, &profile.requests);
+        bursts::phase(out, phase, &profile.requests);
     }
     header(out, "[budget]");
     line(out, "p99-latency", profile.budget.p99_latency.map(duration));
@@ -37,7 +40,16 @@ pub(super) fn profile(out: &mut String, profile: &Profile) {
 
 fn lab(out: &mut String, profile: &Profile) {
     let lab = &profile.lab;
-    header(out, "[lab]");
+    if profile.target == Target::Lab {
+        header(out, "[lab]");
+        settings(out, lab);
+    }
+    header(out, "[products]");
+    line(out, "count", Some(profile.products.count.to_string()));
+    line(out, "stock", Some(profile.products.stock.to_string()));
+}
+
+fn settings(out: &mut String, lab: &LabSettings) {
     line(out, "instances", Some(lab.instances.to_string()));
     line(out, "defects", Some(texts(&lab.defects)));
     line(out, "idempotency", Some(text(lab.idempotency)));
@@ -50,31 +62,8 @@ fn lab(out: &mut String, profile: &Profile) {
     line(out, "lock-poll", Some(duration(lab.lock_poll)));
     line(out, "lock-wait", Some(duration(lab.lock_wait)));
     line(out, "lease", Some(duration(lab.lease)));
-    header(out, "[products]");
-    line(out, "count", Some(profile.products.count.to_string()));
-    line(out, "stock", Some(profile.products.stock.to_string()));
-}
-
-fn contract(out: &mut String, contract: &Contract) {
-    let replay = inline([
-        ("status", contract.replay.statuses.as_deref().map(numbers)),
-        ("body", Some(text(contract.replay.body.word()))),
-    ]);
-    header(out, "[contract]");
-    line(out, "preset", Some(text(contract.preset)));
-    let columns = contract.one_order_per.iter().map(|column| text(column.word()));
-    line(out, "one-order-per", Some(list(columns)));
-    line(out, "recovery-limit", Some(duration(contract.recovery_limit)));
-    line(out, "first", Some(numbers(&contract.first)));
-    line(out, "replay", Some(replay));
-    line(out, "replay-marker", contract.replay_marker.as_deref().map(text));
-    line(out, "in-progress", Some(answer(&contract.in_progress)));
-    line(out, "other-parameters", contract.mismatch().map(answer));
-    line(out, "missing-key", contract.rejects_missing_key().map(answer));
-    line(out, "business-rejection", Some(answer(&contract.business_rejection)));
-    line(out, "shed", Some(answer(&contract.shed)));
-    line(out, "parked", contract.parked.as_ref().map(answer));
-    line(out, "hint", Some(text(contract.hint.word())));
+    line(out, "work-time", Some(duration(lab.work_time)));
+    line(out, "order-window", lab.order_window.map(duration));
 }
 
 fn client(out: &mut String, profile: &Profile) {
@@ -99,6 +88,21 @@ fn request(out: &mut String, request: &Request) {
     line(out, "body", request.body.as_ref().map(body));
     line(out, "order-id", Some(text(&request.order_id)));
     line(out, "ignored", Some(texts(&request.ignored)));
+    let values = |values: &[Value]| list(values.iter().map(json));
+    let mutate = request.mutate.iter().map(|(at, to)| (at, Some(values(to))));
+    line(out, "mutate", (!request.mutate.is_empty()).then(|| inline(mutate)));
+    let (null, given): (Vec<_>, Vec<_>) =
+        request.defaults.iter().partition(|(_, default)| default.is_null());
+    let defaults = given.iter().map(|(at, default)| (at, Some(json(default))));
+    line(out, "defaults", (!given.is_empty()).then(|| inline(defaults)));
+    let null = null.iter().map(|(at, _)| text(at));
+    line(out, "absent-or-null", (null.len() > 0).then(|| list(null)));
+    line(out, "number-forms", request.number_forms.then(|| "true".to_owned()));
+}
+
+/// A value as it stands, in a place where texts are templates.
+fn json(value: &Value) -> String {
+    body(&BodyTemplate::of(value))
 }
 
 fn audit(out: &mut String, profile: &Profile) {
@@ -116,6 +120,8 @@ fn audit(out: &mut String, profile: &Profile) {
         ("fingerprint", column(&orders.fingerprint)),
         ("status", column(&orders.status)),
         ("created", column(&orders.created)),
+        ("paid-at", column(&orders.paid_at)),
+        ("closed-at", column(&orders.closed_at)),
         ("sold", sold),
     ]);
     line(out, "orders", Some(columns));
@@ -128,27 +134,38 @@ fn audit(out: &mut String, profile: &Profile) {
         ])
     });
     line(out, "stock", stock);
+    let movements = profile.audit.movements.as_ref().map(|movements| {
+        inline(
+            [
+                ("table", text(&movements.table)),
+                ("order", text(&movements.order)),
+                ("product", text(&movements.product)),
+                ("delta", text(&movements.delta)),
+            ]
+            .map(|(name, value)| (name, Some(value))),
+        )
+    });
+    line(out, "movements", movements);
+    for check in &profile.audit.sql {
+        header(out, "[[audit.sql]]");
+        line(out, "title", Some(text(&check.title)));
+        let severity = match check.severity {
+            Severity::Critical => "critical",
+            Severity::Contract => "contract",
+            Severity::Protected => "protected",
+            Severity::Efficiency => "efficiency",
+        };
+        line(out, "severity", Some(text(severity)));
+        line(out, "query", Some(text(&check.query)));
+    }
 }
 
-fn burst(out: &mut String, burst: &Burst, requests: &[Request]) {
-    let Some(burst) = burst.crowd() else { return };
-    let entries = inline([
-        ("users", Some(burst.users.to_string())),
-        ("threads", Some(burst.threads.to_string())),
-        ("quantity", Some(burst.quantity.to_string())),
-        ("request", requests.get(burst.request).map(|request| text(&request.name))),
-        ("release", Some(text(burst.release.word()))),
-        ("overlap-share", Some(format!("{:?}", burst.overlap_share))),
-    ]);
-    line(out, "burst.same-key", Some(entries));
-}
-
-fn header(out: &mut String, name: &str) {
+pub(super) fn header(out: &mut String, name: &str) {
     writeln!(out, "\n{name}").expect("a String takes everything");
 }
 
 /// A line, if there is a value.
-fn line(out: &mut String, key: &str, value: Option<String>) {
+pub(super) fn line(out: &mut String, key: &str, value: Option<String>) {
     if let Some(value) = value {
         writeln!(out, "{key} = {value}").expect("a String takes everything");
     }

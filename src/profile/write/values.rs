@@ -8,7 +8,7 @@ use super::super::template::TextTemplate;
 use super::super::units;
 
 /// A string in TOML. JSON escapes the same way, but lets DEL through.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     serde_json::Value::from(text).to_string().replace('\u{7f}', "\\u007F")
 }
 
@@ -58,12 +58,21 @@ pub(super) fn key(name: &str) -> String {
 }
 
 pub(super) fn answer(answer: &Answer) -> String {
+    with_answer(answer, [])
+}
+
+/// An answer, and what a clause has beside it.
+pub(super) fn with_answer<const N: usize>(
+    answer: &Answer,
+    more: [(&str, Option<String>); N],
+) -> String {
     let code = answer.code.as_ref();
-    inline([
+    let own = [
         ("status", Some(numbers(&answer.statuses))),
         ("code", code.map(|code| texts(&code.values))),
         ("code-at", code.map(|code| text(&code.pointer))),
-    ])
+    ];
+    inline(own.into_iter().chain(more))
 }
 
 /// A body. Its literals are numbers and flags, which TOML and JSON write alike.
