@@ -5,17 +5,19 @@ use std::time::Duration;
 
 use dupeproof::profile::{
     Burst, BusinessColumn, Contract, Filling, Hint, KeyCarrier, MissingKey, OtherParameters,
-    Release, ReplayBody, Target, load, parse, reproduction,
+    Profile, Release, ReplayBody, Target, load, parse, reproduction,
 };
 
 use crate::{ATTACHED, EVERYTHING, LAUNCHED, PHASE, env, read};
 
-/// Every file in `profiles/`.
+/// Every file in `profiles/`, and in its folder for defects.
 pub fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("profiles");
-    let mut files: Vec<_> = std::fs::read_dir(folder)
-        .expect("the folder is there")
+    let mut files: Vec<_> = [folder.join("defects"), folder]
+        .into_iter()
+        .flat_map(|folder| std::fs::read_dir(folder).expect("the folder is there"))
         .map(|entry| entry.expect("its entries can be read").path())
+        .filter(|path| path.is_file())
         .collect();
     files.sort();
     files
@@ -30,8 +32,10 @@ fn every_profile_that_comes_with_the_program_is_right() {
         assert!(profile.title.is_some(), "{} has no title", file.display());
         assert!(profile.head.len() > 3, "{} doesn't say what it shows", file.display());
         let text = std::fs::read_to_string(&file).unwrap();
-        assert!(text.starts_with("#:schema ../schemas/profile.schema.json\n"));
-        let name = format!("profiles/{}", file.file_name().unwrap().display());
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let name = file.strip_prefix(root).unwrap().display().to_string();
+        let up = "../".repeat(name.matches('/').count());
+        assert!(text.starts_with(&format!("#:schema {up}schemas/profile.schema.json\n")), "{name}");
         assert!(
             text.contains(&format!("#     dupeproof run {name}\n")),
             "{name} tells another command"
@@ -123,6 +127,32 @@ fn the_head_is_what_stands_before_anything_else() {
     assert_eq!(head("#:schema x\n\n# a\n#b\r\n\n# c\n"), ["a", "b"]);
     assert_eq!(head("seed = 1\n# a\n"), Vec::<String>::new());
     assert_eq!(env("UNKNOWN"), None);
+}
+
+/// The attempts that a phase plans, without retries.
+fn planned(profile: &Profile) -> u64 {
+    let of = |burst: &Burst| {
+        let crowd =
+            burst.crowd().map_or(0, |crowd| u64::from(crowd.users) * u64::from(crowd.threads));
+        match burst {
+            Burst::Mutated(burst) => {
+                crowd + u64::from(burst.crowd.users) * u64::from(burst.again) * 2
+            }
+            Burst::Sequential(burst) => u64::from(burst.users) * u64::from(1 + burst.repeats),
+            _ => crowd,
+        }
+    };
+    profile.phases.iter().map(|phase| of(&phase.burst)).sum()
+}
+
+#[test]
+fn the_main_drill_plans_24_000_attempts() {
+    let profile = load(&files_named("checkout.toml"), &|_| None).unwrap();
+    assert_eq!(planned(&profile), 24_000);
+}
+
+fn files_named(name: &str) -> PathBuf {
+    files().into_iter().find(|file| file.ends_with(name)).expect("it comes with the program")
 }
 
 #[test]
