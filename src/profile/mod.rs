@@ -17,6 +17,7 @@ mod model;
 mod node;
 mod place;
 mod presets;
+mod reference;
 mod rules;
 mod scan;
 mod schema;
@@ -48,6 +49,7 @@ pub use model::{
     AuditTables, Budget, Choice, ClientSettings, LabSettings, Limits, MovementsTable, OrdersTable,
     Phase, Products, Profile, Published, Request, Retries, StockTable,
 };
+pub use reference::reference;
 pub use schema::schema;
 pub use target::{
     Actor, Attached, CustomCheck, Launched, Login, Postgres, Secret, Statements, Target,

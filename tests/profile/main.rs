@@ -5,6 +5,7 @@ mod files;
 mod mistakes;
 mod profiles;
 mod properties;
+mod reference;
 mod schema;
 
 use std::path::Path;

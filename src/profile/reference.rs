@@ -1,0 +1,100 @@
+//! Every key of a profile as a page of the documentation, from the description that the check uses.
+
+use std::fmt::Write;
+
+use super::keys::PROFILE;
+use super::shape::{Field, Presence, Shape, Table};
+use super::suggest::listed;
+use super::units::{write_duration, write_size};
+use super::{check::thousands, presets};
+
+/// `docs/reference/profile.md`.
+pub fn reference() -> String {
+    let presets = listed(presets::NAMES, "and");
+    let mut out = format!(
+        "# Profiles\n\n\
+         A profile is a TOML file that describes one drill. Every key of it, written by a test from\n\
+         the description that reading, mistakes and `schemas/profile.schema.json` follow.\n\n\
+         Texts in requests have holes: `{{user}}`, `{{key}}`, `{{product}}`, `{{quantity}}`, `{{uuid}}`,\n\
+         `{{order}}` (the entity of a race) and `{{token}}` (of a login, or a submit token); `{{{{` and\n\
+         `}}}}` are braces. `${{NAME}}` takes from the environment, in requests, URLs, users and the\n\
+         environment of a launched target; `$${{NAME}}` is the text. Secrets come only that way, and are\n\
+         written back by name.\n\n\
+         The presets of contracts are\n{presets}.\n"
+    );
+    let mut shown: Vec<&'static str> = Vec::new();
+    PROFILE.visit(&mut |table| {
+        if !shown.contains(&table.head) {
+            shown.push(table.head);
+            section(&mut out, table);
+        }
+    });
+    out
+}
+
+fn section(out: &mut String, table: &Table) {
+    let head = table.head.trim_matches('`');
+    let head = if head.contains(' ') { head.to_owned() } else { format!("`{head}`") };
+    write!(out, "\n## {head}\n\n| key | value | left out | meaning |\n|---|---|---|---|\n")
+        .expect("a String takes everything");
+    for field in table.fields {
+        let cell = |text: String| text.replace('|', "\\|").replace('\n', " ");
+        writeln!(
+            out,
+            "| `{}` | {} | {} | {} |",
+            field.name,
+            cell(value(&field.shape)),
+            cell(left_out(field)),
+            cell(meaning(field))
+        )
+        .expect("a String takes everything");
+    }
+}
+
+fn left_out(field: &Field) -> String {
+    match field.presence {
+        Presence::Optional => String::new(),
+        Presence::Required => "a mistake".to_owned(),
+        Presence::Alternative => "one of these".to_owned(),
+        Presence::Default("{}") => "its defaults".to_owned(),
+        Presence::Default(literal) if literal.contains('\n') => "the lab's".to_owned(),
+        Presence::Default(literal) => format!("`{literal}`"),
+    }
+}
+
+fn meaning(field: &Field) -> String {
+    match field.sample() {
+        Some(sample) if !matches!(field.presence, Presence::Default(default) if default == sample) =>
+        {
+            format!("{} Such as `{sample}`.", field.doc)
+        }
+        _ => field.doc.to_owned(),
+    }
+}
+
+fn value(shape: &Shape) -> String {
+    match shape {
+        Shape::Table(table) => format!("a table, see {}", table.head.replace('`', "")),
+        Shape::Map { names, values } => format!("{} each: {}", names.wanted, value(values)),
+        Shape::List { items, .. } => format!("a list: {}", value(items)),
+        Shape::Text(rule) | Shape::Template(rule) => rule.wanted.to_owned(),
+        Shape::Secret(rule) => format!("{}, or `${{NAME}}`", rule.wanted),
+        Shape::Word(words) => listed(words.iter().copied(), "or"),
+        Shape::WordOr { words, or, .. } => {
+            format!("{}, or {}", value(or), listed(words.iter().copied(), "or"))
+        }
+        Shape::Count { min, max } => {
+            format!("a whole number, {} to {}", thousands(*min), thousands(*max))
+        }
+        Shape::Share => "a number from 0 to 1".to_owned(),
+        Shape::Flag => "`true` or `false`".to_owned(),
+        Shape::Duration { min, max } => {
+            format!("a duration, {} to {}", write_duration(*min), write_duration(*max))
+        }
+        Shape::Size { min, max } => {
+            format!("a size, {} to {}", write_size(*min), write_size(*max))
+        }
+        Shape::JsonTemplate => "a table or list with holes, sent as JSON".to_owned(),
+        Shape::Json => "any value that JSON can carry".to_owned(),
+    }
+}
