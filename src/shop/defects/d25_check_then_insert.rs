@@ -21,6 +21,7 @@ pub const INFO: DefectInfo = DefectInfo {
         Partner::Defect(Defect::NoUniqueConstraint),
         Partner::Flag { name: "idempotency", value: "none" },
     ],
+    finds: "burst.same-key",
 };
 
 /// In the transaction if it has begun: a second connection for each waiter would drain the pool.

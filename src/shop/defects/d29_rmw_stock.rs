@@ -19,6 +19,7 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "rmw-stock",
     does: "Stock is read, and the literal difference written back without a condition.",
     partners: &[Partner::Flag { name: "lock-per", value: "user" }],
+    finds: "burst.last-unit",
 };
 
 pub async fn take(connection: &mut OrderConnection, intent: &Intent) -> Result<Taking, ShopError> {

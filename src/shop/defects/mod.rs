@@ -47,6 +47,8 @@ pub struct DefectInfo {
     pub does: &'static str,
     /// Without these another line of defence hides it.
     pub partners: &'static [Partner],
+    /// What brings it to light.
+    pub finds: &'static str,
 }
 
 /// What a defect needs beside it to be seen in the data.
