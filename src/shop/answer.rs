@@ -41,6 +41,8 @@ struct CodeBody<'a> {
     code: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<&'a str>,
 }
 
 #[derive(Serialize)]
@@ -70,12 +72,17 @@ impl Answer {
     }
 
     pub fn code(status: StatusCode, code: &str) -> Self {
-        Self::coded(status, &CodeBody { code, message: None })
+        Self::coded(status, &CodeBody { code, message: None, status: None })
     }
 
     /// Nothing is certain yet: ask again, and not before a second has passed.
     pub fn come_back(code: &str) -> Self {
         Self { has_hint: true, ..Self::code(StatusCode::ACCEPTED, code) }
+    }
+
+    /// A refusal that tells the state which it is due to.
+    pub fn with_state(status: StatusCode, code: &str, state: &str) -> Self {
+        Self::coded(status, &CodeBody { code, message: None, status: Some(state) })
     }
 
     pub fn unknown_order() -> Self {
@@ -97,7 +104,7 @@ impl Answer {
     }
 
     fn with_message(status: StatusCode, code: &str, message: &str) -> Self {
-        Self::coded(status, &CodeBody { code, message: Some(message) })
+        Self::coded(status, &CodeBody { code, message: Some(message), status: None })
     }
 
     fn coded(status: StatusCode, body: &CodeBody) -> Self {
@@ -155,6 +162,12 @@ mod tests {
             r#"{"orderId":1417,"status":"CREATED","productId":42,"quantity":1}"#
         );
         assert_eq!(Answer::created(&order("PAID")), first);
+    }
+
+    #[test]
+    fn a_refusal_says_which_state_it_is_due_to() {
+        let refused = Answer::with_state(StatusCode::CONFLICT, "WRONG_STATE", "CLOSED");
+        assert_eq!(refused.body, r#"{"code":"WRONG_STATE","status":"CLOSED"}"#);
     }
 
     #[test]

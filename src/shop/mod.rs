@@ -1,4 +1,5 @@
-//! The reference order service: `POST /orders`, asked twice, makes one order.
+//! The reference order service: `POST /orders`, asked twice, makes one order, and no order is both
+//! paid and closed.
 //!
 //! A stranger to the rest of the program: it is served by a process of its own, imports nothing
 //! of the other rooms, and is known to them by its HTTP answers, its tables and its Redis keys
@@ -10,6 +11,7 @@
 //! |---|---|
 //! | `chain` | the story: claim, lease, transaction, unlock, stored answer |
 //! | `record`, `submit_token`, `lease`, `transaction`, `stock`, `order` | one line of defence each |
+//! | `life` | the order afterwards: paid or closed |
 //! | `headers`, `wish`, `intent`, `fingerprint`, `answer` | what comes in, and what goes out |
 //! | `scope`, `window` | what a key belongs to, and what stands in for one |
 //! | `defects` | what can be broken on purpose, one file per defect |
@@ -25,6 +27,7 @@ mod fingerprint;
 mod headers;
 mod intent;
 mod lease;
+mod life;
 mod listen;
 mod order;
 mod record;

@@ -10,6 +10,7 @@ use super::{
     error::ShopError,
     fingerprint::Fingerprint,
     intent::{Intent, Name},
+    life::Subject,
     settings::OneOrderPer,
     state::Shop,
     transaction::OrderConnection,
@@ -20,6 +21,7 @@ const INSERT: &str = include_str!("sql/insert_order.sql");
 const INSERT_UNLESS_THERE: &str = include_str!("sql/insert_order_unless_there.sql");
 const BY_USER: &str = include_str!("sql/order_by_user.sql");
 const BY_ID: &str = include_str!("sql/order_by_id.sql");
+const BY_ID_OF_USER: &str = include_str!("sql/order_by_id_of_user.sql");
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Order {
@@ -110,6 +112,20 @@ pub async fn by_id(shop: &Shop, id: i64) -> Result<Option<Order>, ShopError> {
         .fetch_optional(&shop.postgres)
         .await
         .map_err(|source| ShopError::Postgres { doing: "reading an order", source })?;
+    Ok(found.map(Order::from))
+}
+
+/// `None` also for the order of another user.
+pub async fn of_user(
+    connection: &mut OrderConnection,
+    subject: &Subject,
+) -> Result<Option<Order>, ShopError> {
+    let found = sqlx::query_as(BY_ID_OF_USER)
+        .bind(subject.order_id)
+        .bind(&subject.user)
+        .fetch_optional(connection.raw())
+        .await;
+    let found: Option<Row> = connection.checked("reading the order", found)?;
     Ok(found.map(Order::from))
 }
 

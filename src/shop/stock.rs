@@ -11,6 +11,7 @@ use super::{
 };
 
 const TAKE: &str = include_str!("sql/take_stock.sql");
+const PUT_BACK: &str = include_str!("sql/put_stock_back.sql");
 const READ: &str = include_str!("sql/read_stock.sql");
 const INSERT_MOVEMENT: &str = include_str!("sql/insert_movement.sql");
 
@@ -46,6 +47,24 @@ pub async fn note_sale(
         Stock::Conditional => note(connection, order, -order.quantity).await,
         Stock::None => Ok(()),
     }
+}
+
+/// Puts the units of a closed order on the shelf again.
+pub async fn put_back(
+    shop: &Shop,
+    connection: &mut OrderConnection,
+    order: &Order,
+) -> Result<(), ShopError> {
+    if shop.settings.stock == Stock::None {
+        return Ok(());
+    }
+    let put = sqlx::query(PUT_BACK)
+        .bind(order.quantity)
+        .bind(order.product_id)
+        .execute(connection.raw())
+        .await;
+    connection.checked("putting stock back", put)?;
+    note(connection, order, order.quantity).await
 }
 
 /// `None` for a product that isn't in the table.

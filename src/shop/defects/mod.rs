@@ -28,6 +28,9 @@ pub mod d59_merges_equal_bodies;
 pub mod d60_mismatch_changes_record;
 pub mod d62_token_check_then_delete;
 pub mod d63_token_reissued_is_new_order;
+pub mod d64_status_update_unconditional;
+pub mod d65_late_pay_revives_closed;
+pub mod d66_zero_rows_is_success;
 pub mod d74_fixed_window_straddled;
 
 mod set;
@@ -74,6 +77,9 @@ registry! {
     MismatchChangesRecord => d60_mismatch_changes_record,
     TokenCheckThenDelete => d62_token_check_then_delete,
     TokenReissuedIsNewOrder => d63_token_reissued_is_new_order,
+    StatusUpdateUnconditional => d64_status_update_unconditional,
+    LatePayRevivesClosed => d65_late_pay_revives_closed,
+    ZeroRowsIsSuccess => d66_zero_rows_is_success,
     FixedWindowStraddled => d74_fixed_window_straddled,
 }
 
