@@ -40,6 +40,7 @@ fn list() -> String {
         if !partners.is_empty() {
             out.push_str(&format!("     shows together with: {}\n", partners.join(", ")));
         }
+        out.push_str(&format!("     found by: {}\n", defect.finds));
     }
     out
 }

@@ -12,7 +12,7 @@ use axum::{
 };
 use serde::Serialize;
 
-use super::{error::ShopError, order::Order};
+use super::{error::ShopError, order::Order, token::Token};
 
 /// What a client with an unfinished duplicate is told to wait.
 const RETRY_AFTER_S: HeaderValue = HeaderValue::from_static("1");
@@ -23,6 +23,8 @@ pub struct Answer {
     /// Empty where there is nothing to point at.
     pub location: String,
     pub body: String,
+    /// Whether it says when to come back.
+    pub has_hint: bool,
 }
 
 #[derive(Serialize)]
@@ -39,50 +41,75 @@ struct CodeBody<'a> {
     code: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct TokenBody<'a> {
+    token: &'a str,
 }
 
 impl Answer {
     pub fn created(order: &Order) -> Self {
-        Self {
-            status: StatusCode::CREATED,
-            location: format!("/orders/{}", order.id),
-            body: order_body(order, "CREATED"),
-        }
+        let location = format!("/orders/{}", order.id);
+        Self::stored(StatusCode::CREATED, location, order_body(order, "CREATED"))
+    }
+
+    /// As it was when it was given first.
+    pub fn stored(status: StatusCode, location: String, body: String) -> Self {
+        Self { status, location, body, has_hint: false }
     }
 
     pub fn current(order: &Order) -> Self {
-        Self {
-            status: StatusCode::OK,
-            location: String::new(),
-            body: order_body(order, &order.status),
-        }
+        Self::stored(StatusCode::OK, String::new(), order_body(order, &order.status))
+    }
+
+    pub fn token(status: StatusCode, token: &Token) -> Self {
+        let body = serde_json::to_string(&TokenBody { token: token.as_str() })
+            .expect("a string always serialises");
+        Self::stored(status, String::new(), body)
     }
 
     pub fn code(status: StatusCode, code: &str) -> Self {
-        Self::with_message(status, code, None)
+        Self::coded(status, &CodeBody { code, message: None, status: None })
+    }
+
+    /// Nothing is certain yet: ask again, and not before a second has passed.
+    pub fn come_back(code: &str) -> Self {
+        Self { has_hint: true, ..Self::code(StatusCode::ACCEPTED, code) }
+    }
+
+    /// A refusal that tells the state which it is due to.
+    pub fn with_state(status: StatusCode, code: &str, state: &str) -> Self {
+        Self::coded(status, &CodeBody { code, message: None, status: Some(state) })
+    }
+
+    pub fn unknown_order() -> Self {
+        Self::code(StatusCode::NOT_FOUND, "UNKNOWN_ORDER")
     }
 
     pub fn invalid(message: &str) -> Self {
-        Self::with_message(StatusCode::BAD_REQUEST, "INVALID", Some(message))
+        Self::with_message(StatusCode::BAD_REQUEST, "INVALID", message)
     }
 
     /// What happened, without its cause: a cause may name hosts and users.
     pub fn failure(error: &ShopError) -> Self {
-        Self::with_message(error.status(), "INTERNAL", Some(&error.to_string()))
+        Self::with_message(error.status(), "INTERNAL", &error.to_string())
     }
 
     pub fn interrupted() -> Self {
-        let message = Some("the request ended early");
+        let message = "the request ended early";
         Self::with_message(StatusCode::INTERNAL_SERVER_ERROR, "INTERNAL", message)
     }
 
-    fn with_message(status: StatusCode, code: &str, message: Option<&str>) -> Self {
-        Self {
-            status,
-            location: String::new(),
-            body: serde_json::to_string(&CodeBody { code, message })
-                .expect("two strings always serialise"),
-        }
+    fn with_message(status: StatusCode, code: &str, message: &str) -> Self {
+        Self::coded(status, &CodeBody { code, message: Some(message), status: None })
+    }
+
+    fn coded(status: StatusCode, body: &CodeBody) -> Self {
+        let body = serde_json::to_string(body).expect("strings always serialise");
+        Self::stored(status, String::new(), body)
     }
 }
 
@@ -102,7 +129,7 @@ impl IntoResponse for Answer {
         *response.status_mut() = self.status;
         let mut set = |name: HeaderName, value| response.headers_mut().insert(name, value);
         set(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if self.status == StatusCode::ACCEPTED {
+        if self.has_hint {
             set(header::RETRY_AFTER, RETRY_AFTER_S);
         }
         if let Ok(location) = HeaderValue::from_str(&self.location)
@@ -117,17 +144,7 @@ impl IntoResponse for Answer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shop::fingerprint::Fingerprint;
-
-    fn order(status: &str) -> Order {
-        Order {
-            id: 1417,
-            product_id: 42,
-            quantity: 1,
-            fingerprint: Fingerprint::of(42, 1),
-            status: status.to_owned(),
-        }
-    }
+    use crate::shop::order::tests::order;
 
     #[test]
     fn a_created_order_is_answered_with_its_place() {
@@ -148,8 +165,15 @@ mod tests {
     }
 
     #[test]
-    fn every_202_says_when_to_come_back() {
-        let response = Answer::code(StatusCode::ACCEPTED, "BUSY").into_response();
+    fn a_refusal_says_which_state_it_is_due_to() {
+        let refused = Answer::with_state(StatusCode::CONFLICT, "WRONG_STATE", "CLOSED");
+        assert_eq!(refused.body, r#"{"code":"WRONG_STATE","status":"CLOSED"}"#);
+    }
+
+    #[test]
+    fn whoever_must_ask_again_is_told_when() {
+        let response = Answer::come_back("BUSY").into_response();
+        assert_eq!(response.status(), StatusCode::ACCEPTED);
         assert_eq!(response.headers()["retry-after"], "1");
         assert!(!response.headers().contains_key("location"));
     }

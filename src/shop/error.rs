@@ -57,10 +57,21 @@ impl ShopError {
         !matches!(self, Self::CommitUnclear { .. })
     }
 
-    /// PostgreSQL rolled back and asks for another try (40001, 40P01).
+    /// PostgreSQL rolled back and asks for another try (40001, 40P01), or the order that was in
+    /// the way is gone, or its time window over.
     pub fn is_worth_another_transaction(&self) -> bool {
         match self {
             Self::Postgres { source, .. } => asks_for_another_try(source),
+            Self::WinnerGone => true,
+            _ => false,
+        }
+    }
+
+    pub fn is_unique_violation(&self) -> bool {
+        match self {
+            Self::Postgres { source, .. } => {
+                source.as_database_error().is_some_and(DatabaseError::is_unique_violation)
+            }
             _ => false,
         }
     }
@@ -128,6 +139,13 @@ mod tests {
             ShopError::Postgres { doing: "taking stock", source: sqlx::Error::PoolTimedOut };
         assert!(!unclear.certainly_had_no_effect());
         assert!(before.certainly_had_no_effect());
+    }
+
+    #[test]
+    fn a_winner_that_is_gone_makes_room_for_another_try() {
+        assert!(ShopError::WinnerGone.is_worth_another_transaction());
+        assert!(!ShopError::CommitOfFailedTransaction.is_worth_another_transaction());
+        assert!(!ShopError::WinnerGone.is_unique_violation());
     }
 
     #[test]

@@ -110,7 +110,7 @@ impl Lease {
 /// The key names the contended resource, never the whole endpoint.
 fn key(settings: &Settings, intent: &Intent) -> String {
     match settings.lock_per {
-        LockPer::Product => format!("lock:stock:{}", intent.product_id),
+        LockPer::Product => format!("lock:stock:{}", intent.wish.product_id),
         LockPer::User => format!("lock:order:create:{}", intent.user),
     }
 }

@@ -1,4 +1,5 @@
-//! The reference order service: `POST /orders`, asked twice, makes one order.
+//! The reference order service: `POST /orders`, asked twice, makes one order, and no order is both
+//! paid and closed.
 //!
 //! A stranger to the rest of the program: it is served by a process of its own, imports nothing
 //! of the other rooms, and is known to them by its HTTP answers, its tables and its Redis keys
@@ -9,10 +10,12 @@
 //! | file | holds |
 //! |---|---|
 //! | `chain` | the story: claim, lease, transaction, unlock, stored answer |
-//! | `record`, `lease`, `transaction`, `stock`, `order` | one line of defence each |
-//! | `intent`, `fingerprint`, `answer` | what comes in, and what goes out |
+//! | `record`, `submit_token`, `lease`, `transaction`, `stock`, `order` | one line of defence each |
+//! | `life` | the order afterwards: paid or closed |
+//! | `headers`, `wish`, `intent`, `fingerprint`, `answer` | what comes in, and what goes out |
+//! | `scope`, `window` | what a key belongs to, and what stands in for one |
 //! | `defects` | what can be broken on purpose, one file per defect |
-//! | `settings`, `duration`, `state`, `schema` | how it is set up |
+//! | `settings`, `duration`, `state`, `schema`, `retry` | how it is set up |
 //! | `server`, `listen`, `routes`, `speak` | how it is served |
 
 mod answer;
@@ -21,20 +24,27 @@ mod defects;
 mod duration;
 mod error;
 mod fingerprint;
+mod headers;
 mod intent;
 mod lease;
+mod life;
 mod listen;
 mod order;
 mod record;
+mod retry;
 mod routes;
 mod schema;
+mod scope;
 mod server;
 mod settings;
 mod speak;
 mod state;
 mod stock;
+mod submit_token;
 mod token;
 mod transaction;
+mod window;
+mod wish;
 
 pub use defects::{Defect, DefectInfo, Partner, defects};
 pub use error::ShopError;

@@ -1,4 +1,4 @@
-//! The HTTP surface: orders, health, and the counter on a port of its own.
+//! The HTTP surface: orders and their steps, tokens, health, and the counter on a port of its own.
 //!
 //! The counter counts what arrived, whatever is answered, in one place: right behind the body,
 //! before anything can refuse the request. It has its own port so that asking for it is never
@@ -19,7 +19,16 @@ use axum::{
 use serde::Serialize;
 use tokio::time::timeout;
 
-use super::{answer::Answer, chain, error::ShopError, intent::Intent, order, speak, state::Shop};
+use super::{
+    answer::Answer,
+    chain,
+    error::ShopError,
+    headers,
+    life::{self, Step, Subject},
+    order, speak,
+    state::Shop,
+    submit_token,
+};
 
 const HEALTH_WAIT: Duration = Duration::from_secs(2);
 
@@ -33,6 +42,9 @@ pub fn orders(shop: Arc<Shop>) -> Router {
     Router::new()
         .route("/orders", post(post_order))
         .route("/orders/{id}", get(get_order))
+        .route("/orders/{id}/pay", post(pay))
+        .route("/orders/{id}/close", post(close))
+        .route("/tokens", post(post_token))
         .route("/healthz", get(health))
         .with_state(shop)
 }
@@ -45,7 +57,7 @@ pub fn counter(shop: Arc<Shop>) -> Router {
 /// the order committed and the record still in progress.
 async fn post_order(State(shop): State<Arc<Shop>>, headers: HeaderMap, body: Bytes) -> Answer {
     shop.orders_posted.fetch_add(1, Ordering::Relaxed);
-    let intent = match Intent::read(&headers, &body) {
+    let intent = match shop.reader.read(&headers, &body) {
         Ok(intent) => intent,
         Err(refusal) => return refusal.answer(),
     };
@@ -62,12 +74,51 @@ async fn get_order(State(shop): State<Arc<Shop>>, Path(id): Path<String>) -> Ans
     };
     match found {
         Ok(Some(order)) => Answer::current(&order),
-        Ok(None) => Answer::code(StatusCode::NOT_FOUND, "UNKNOWN_ORDER"),
+        Ok(None) => Answer::unknown_order(),
         Err(error) => {
             speak::problem(shop.settings.instance, "GET /orders", &error);
             Answer::failure(&error)
         }
     }
+}
+
+async fn pay(State(shop): State<Arc<Shop>>, Path(id): Path<String>, headers: HeaderMap) -> Answer {
+    step(shop, &id, &headers, Step::Pay).await
+}
+
+async fn close(
+    State(shop): State<Arc<Shop>>,
+    Path(id): Path<String>,
+    headers: HeaderMap,
+) -> Answer {
+    step(shop, &id, &headers, Step::Close).await
+}
+
+/// In a task of its own, as the chain is.
+async fn step(shop: Arc<Shop>, id: &str, headers: &HeaderMap, step: Step) -> Answer {
+    let user = match headers::user(headers) {
+        Ok(user) => user.to_owned(),
+        Err(refusal) => return refusal.answer(),
+    };
+    let Ok(order_id) = id.parse() else {
+        return Answer::unknown_order();
+    };
+    let going = {
+        let shop = Arc::clone(&shop);
+        async move { life::go(&shop, &Subject { user, order_id }, step).await }
+    };
+    shop.chains.spawn(going).await.unwrap_or_else(|_| Answer::interrupted())
+}
+
+async fn post_token(State(shop): State<Arc<Shop>>, headers: HeaderMap) -> Answer {
+    let user = match headers::user(&headers) {
+        Ok(user) => user,
+        Err(refusal) => return refusal.answer(),
+    };
+    submit_token::issue(&shop, user).await.unwrap_or_else(|error| {
+        speak::problem(shop.settings.instance, "POST /tokens", &error);
+        Answer::failure(&error)
+    })
 }
 
 async fn health(State(shop): State<Arc<Shop>>) -> Answer {

@@ -66,6 +66,18 @@ pub struct Settings {
     #[arg(long, value_name = "TIME", default_value = "24h", value_parser = duration::parse_nonzero)]
     pub record_ttl: Duration,
 
+    /// Life of a submit token
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = duration::parse_nonzero)]
+    pub token_ttl: Duration,
+
+    /// Sleep within each transaction, before COMMIT: a slow handler
+    #[arg(long, value_name = "TIME", default_value = "0ms", value_parser = duration::parse)]
+    pub work_time: Duration,
+
+    /// Accept orders without a key: one per user and product within this time
+    #[arg(long, value_name = "TIME", value_parser = duration::parse_nonzero)]
+    pub order_window: Option<Duration>,
+
     /// What the lease is taken on
     #[arg(long, value_enum, default_value_t = LockPer::Product)]
     pub lock_per: LockPer,
@@ -126,6 +138,10 @@ pub enum Idempotency {
     /// A record in Redis, with the unique index behind it
     #[value(name = "redis+postgres")]
     RedisAndPostgres,
+    /// No record: the unique index alone decides, and the winner is read and compared
+    Postgres,
+    /// A one-time token in the header X-Submit-Token, from POST /tokens, is the key
+    Token,
     /// No record: look for the order under the lease, then a plain INSERT
     None,
 }
@@ -156,7 +172,7 @@ impl Settings {
 }
 
 #[cfg(test)]
-mod tests {
+pub mod tests {
     use super::*;
     use clap::Parser;
 
@@ -170,6 +186,10 @@ mod tests {
         Line::try_parse_from(line.split(' ')).map(|line| line.shop)
     }
 
+    pub fn settings(line: &str) -> Settings {
+        parse(line).expect("good flags").settings
+    }
+
     #[test]
     fn without_flags_it_is_the_correct_service() {
         let args = parse("shop").expect("every flag has a default");
@@ -177,6 +197,8 @@ mod tests {
         assert_eq!(args.settings.begin, Begin::AfterLock);
         assert_eq!(args.settings.lock_per, LockPer::Product);
         assert_eq!(args.settings.one_order_per, OneOrderPer::Key);
+        assert_eq!(args.settings.work_time, Duration::ZERO);
+        assert_eq!(args.settings.order_window, None);
         assert!(args.settings.defects.is_empty());
     }
 
@@ -184,6 +206,18 @@ mod tests {
     fn defects_are_given_by_name_or_by_id() {
         let args = parse("shop --defects D01,no-unique-constraint").expect("both exist");
         assert_eq!(args.settings.defects, [Defect::UnlockBeforeCommit, Defect::NoUniqueConstraint]);
+    }
+
+    #[test]
+    fn every_strategy_has_the_name_that_profiles_use() {
+        for (name, strategy) in [
+            ("redis+postgres", Idempotency::RedisAndPostgres),
+            ("postgres", Idempotency::Postgres),
+            ("token", Idempotency::Token),
+            ("none", Idempotency::None),
+        ] {
+            assert_eq!(settings(&format!("shop --idempotency {name}")).idempotency, strategy);
+        }
     }
 
     #[test]
@@ -195,7 +229,6 @@ mod tests {
 
     #[test]
     fn a_record_is_overdue_after_four_leases() {
-        let args = parse("shop --lease 3s").expect("a good lease");
-        assert_eq!(args.settings.processing_lease(), Duration::from_secs(12));
+        assert_eq!(settings("shop --lease 3s").processing_lease(), Duration::from_secs(12));
     }
 }

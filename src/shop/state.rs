@@ -11,12 +11,15 @@ use sqlx::{
     ConnectOptions, Connection, PgPool,
     postgres::{PgConnectOptions, PgPoolOptions},
 };
+use tokio::time::sleep;
 use tokio_util::task::TaskTracker;
 
 use super::{
     defects::{Defect, DefectSet},
     error::ShopError,
+    intent::Reader,
     lease, record, schema,
+    scope::Scope,
     settings::{Settings, ShopArgs},
 };
 
@@ -27,25 +30,32 @@ const POOL_WAIT: Duration = Duration::from_secs(30);
 
 pub struct Shop {
     pub settings: Settings,
+    /// How a request is read into an intent.
+    pub reader: Reader,
+    /// Within what a key names one intent.
+    pub scope: Scope,
     pub postgres: PgPool,
     pub redis: ConnectionManager,
     /// Requests to `POST /orders` whose body arrived completely.
     pub orders_posted: AtomicU64,
     /// Owns the chains under way: one goes on when its client hangs up.
     pub chains: TaskTracker,
-    defects: DefectSet,
+    pub defects: DefectSet,
 }
 
 impl Shop {
     pub async fn open(args: ShopArgs) -> Result<Self, ShopError> {
         let redis = connect_redis(args.redis_url.as_deref()).await?;
         let postgres = connect_postgres(&args).await?;
+        let defects = args.settings.defects.iter().copied().collect();
         Ok(Self {
+            reader: Reader::new(&args.settings, defects),
+            scope: Scope::of(defects),
             postgres,
             redis,
             orders_posted: AtomicU64::new(0),
             chains: TaskTracker::new(),
-            defects: args.settings.defects.iter().copied().collect(),
+            defects,
             settings: args.settings,
         })
     }
@@ -53,6 +63,13 @@ impl Shop {
     /// True where this defect stands in for the correct step.
     pub fn has(&self, defect: Defect) -> bool {
         self.defects.has(defect)
+    }
+
+    /// The time that the work takes; within the transaction, once all is written.
+    pub async fn work(&self) {
+        if !self.settings.work_time.is_zero() {
+            sleep(self.settings.work_time).await;
+        }
     }
 }
 

@@ -1,4 +1,5 @@
-//! One transaction: look, take stock, insert the order, COMMIT; or ROLLBACK, and nothing happened.
+//! One transaction: look, take stock, insert the order and its movement, COMMIT; or ROLLBACK, and
+//! nothing happened.
 //!
 //! Stock is taken before the order is inserted, so that the row that buyers contend for says
 //! "sold out" before anything is written. Any refusal, by the stock too, is followed by a look
@@ -8,21 +9,26 @@
 
 use super::Outcome;
 use crate::shop::{
-    defects::{Defect, d01_unlock_before_commit, d29_rmw_stock},
+    defects::{
+        Defect, d01_unlock_before_commit, d23_no_available_guard, d26_duplicate_key_500,
+        d27_duplicate_then_select_in_same_tx, d29_rmw_stock, d59_merges_equal_bodies,
+        d74_fixed_window_straddled,
+    },
     error::ShopError,
-    intent::Intent,
+    intent::{Intent, Name},
     lease::Lease,
     order::{self, Insert, Order},
     settings::{Idempotency, Settings, Stock},
     state::Shop,
     stock::{self, Taking},
     transaction::OrderConnection,
+    window,
 };
 
 /// What keeps the second order out, before the unique index has the last word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guard {
-    /// `ON CONFLICT DO NOTHING`: the record said that nobody else is at work.
+    /// `ON CONFLICT DO NOTHING`: nobody else is thought to be at work, or the index is to decide.
     OnConflict,
     /// No record: a look under the lease, then a plain INSERT.
     Look,
@@ -45,7 +51,9 @@ enum Refusal {
 impl Guard {
     pub fn of(settings: &Settings) -> Self {
         match settings.idempotency {
-            Idempotency::RedisAndPostgres => Self::OnConflict,
+            Idempotency::RedisAndPostgres | Idempotency::Postgres | Idempotency::Token => {
+                Self::OnConflict
+            }
             Idempotency::None => Self::Look,
         }
     }
@@ -76,6 +84,7 @@ pub async fn place(
     };
     match written {
         Written::Order(order) => {
+            shop.work().await;
             if shop.has(Defect::UnlockBeforeCommit) {
                 d01_unlock_before_commit::commit(connection, lease).await?;
             } else {
@@ -85,13 +94,13 @@ pub async fn place(
         }
         Written::Found(winner) => {
             connection.rollback().await?;
-            Ok(Outcome::of_winner(&shop.settings, intent, winner))
+            Ok(Outcome::of_winner(shop, intent, winner))
         }
         Written::Refused(refusal) => {
             connection.rollback().await?;
-            let winner = order::find(connection, &shop.settings, intent).await?;
+            let winner = order::find(shop, connection, intent).await?;
             match (winner, refusal) {
-                (Some(winner), _) => Ok(Outcome::of_winner(&shop.settings, intent, winner)),
+                (Some(winner), _) => Ok(Outcome::of_winner(shop, intent, winner)),
                 (None, Refusal::ByStock(outcome)) => Ok(outcome),
                 (None, Refusal::ByIndex) => Err(ShopError::WinnerGone),
             }
@@ -105,27 +114,65 @@ async fn write(
     guard: Guard,
     connection: &mut OrderConnection,
 ) -> Result<Written, ShopError> {
-    if guard == Guard::Look
-        && let Some(winner) = order::find(connection, &shop.settings, intent).await?
-    {
+    if let Some(winner) = look(shop, intent, guard, connection).await? {
         return Ok(Written::Found(winner));
     }
-    let taken = match shop.settings.stock {
-        Stock::None => Taking::Done,
-        Stock::Conditional if shop.has(Defect::RmwStock) => {
-            d29_rmw_stock::take(connection, intent).await?
-        }
-        Stock::Conditional => stock::take(connection, intent).await?,
-    };
-    match taken {
+    match take(shop, intent, connection).await? {
         Taking::Done => {}
         Taking::SoldOut => return Ok(Written::Refused(Refusal::ByStock(Outcome::SoldOut))),
         Taking::UnknownProduct => {
             return Ok(Written::Refused(Refusal::ByStock(Outcome::UnknownProduct)));
         }
     }
-    match order::insert(connection, intent, guard.insert()).await? {
-        Some(order) => Ok(Written::Order(order)),
-        None => Ok(Written::Refused(Refusal::ByIndex)),
+    let inserted = if shop.has(Defect::DuplicateKey500) {
+        d26_duplicate_key_500::insert(connection, intent).await?
+    } else if shop.has(Defect::DuplicateThenSelectInSameTx) {
+        d27_duplicate_then_select_in_same_tx::insert(shop, connection, intent).await?
+    } else {
+        order::insert(connection, intent, guard.insert()).await?
+    };
+    let Some(order) = inserted else {
+        return Ok(Written::Refused(Refusal::ByIndex));
+    };
+    stock::note_sale(shop, connection, &order).await?;
+    Ok(Written::Order(order))
+}
+
+/// The order that is there already, as far as it has to be looked for.
+async fn look(
+    shop: &Shop,
+    intent: &Intent,
+    guard: Guard,
+    connection: &mut OrderConnection,
+) -> Result<Option<Order>, ShopError> {
+    if shop.has(Defect::MergesEqualBodies)
+        && let Some(equal) = d59_merges_equal_bodies::look(connection, intent).await?
+    {
+        return Ok(Some(equal));
+    }
+    match intent.name {
+        Name::Window(window) if shop.has(Defect::FixedWindowStraddled) => {
+            d74_fixed_window_straddled::look(connection, intent, window).await
+        }
+        Name::Window(window) => window::look(connection, intent, window).await,
+        _ if guard == Guard::Look => order::find(shop, connection, intent).await,
+        _ => Ok(None),
+    }
+}
+
+async fn take(
+    shop: &Shop,
+    intent: &Intent,
+    connection: &mut OrderConnection,
+) -> Result<Taking, ShopError> {
+    match shop.settings.stock {
+        Stock::None => Ok(Taking::Done),
+        Stock::Conditional if shop.has(Defect::NoAvailableGuard) => {
+            d23_no_available_guard::take(connection, intent).await
+        }
+        Stock::Conditional if shop.has(Defect::RmwStock) => {
+            d29_rmw_stock::take(connection, intent).await
+        }
+        Stock::Conditional => stock::take(connection, intent).await,
     }
 }

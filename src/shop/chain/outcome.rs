@@ -7,9 +7,13 @@ use axum::http::StatusCode;
 
 use crate::shop::{
     answer::Answer,
+    defects::{Defect, d52_snapshot_not_stored, d53_replay_200, d57_in_progress_without_hint},
+    error::ShopError,
+    fingerprint,
     intent::Intent,
     order::Order,
-    settings::{OneOrderPer, Settings},
+    settings::OneOrderPer,
+    state::Shop,
 };
 
 #[derive(Debug, PartialEq, Eq)]
@@ -17,10 +21,16 @@ pub enum Outcome {
     Created(Order),
     /// The order was there already, for the same intent.
     Replayed(Order),
-    /// The order was there already, for another intent under the same key.
+    /// The record had the first answer.
+    Stored(Answer),
+    /// There was another intent under the same key; its order, unless only the record was asked.
     Mismatch {
-        winner: Order,
+        winner: Option<Order>,
     },
+    /// Somebody else is at work on the same intent.
+    InProgress,
+    /// The submit token was used, and no order came of it, or not yet.
+    TokenUsed,
     SoldOut,
     UnknownProduct,
     /// The lease couldn't be had in time.
@@ -29,21 +39,73 @@ pub enum Outcome {
 
 impl Outcome {
     /// Under a business key there may be one order whatever it holds, so fingerprints don't count.
-    pub fn of_winner(settings: &Settings, intent: &Intent, winner: Order) -> Self {
-        let is_same = match settings.one_order_per {
-            OneOrderPer::Key => winner.fingerprint == intent.fingerprint,
+    pub fn of_winner(shop: &Shop, intent: &Intent, winner: Order) -> Self {
+        let is_same = match shop.settings.one_order_per {
+            OneOrderPer::Key => {
+                fingerprint::is_same(shop.defects, &winner.fingerprint, &intent.fingerprint)
+            }
             OneOrderPer::User => true,
         };
-        if is_same { Self::Replayed(winner) } else { Self::Mismatch { winner } }
+        if is_same { Self::Replayed(winner) } else { Self::Mismatch { winner: Some(winner) } }
     }
 
-    pub fn answer(&self) -> Answer {
-        match self {
-            Self::Created(order) | Self::Replayed(order) => Answer::created(order),
-            Self::Mismatch { .. } => super::mismatch(),
+    pub async fn answer(self, shop: &Shop, intent: &Intent) -> Result<Answer, ShopError> {
+        Ok(match self {
+            Self::Created(order) => Answer::created(&order),
+            Self::Replayed(order) => replay(shop, intent, Answer::created(&order)).await?,
+            Self::Stored(first) => replay(shop, intent, first).await?,
+            Self::Mismatch { .. } => Answer::code(StatusCode::CONFLICT, "FINGERPRINT_MISMATCH"),
+            Self::InProgress => come_back(shop, "IN_PROGRESS"),
+            Self::TokenUsed => Answer::code(StatusCode::CONFLICT, "TOKEN_USED"),
             Self::SoldOut => Answer::code(StatusCode::UNPROCESSABLE_ENTITY, "SOLD_OUT"),
             Self::UnknownProduct => Answer::code(StatusCode::NOT_FOUND, "UNKNOWN_PRODUCT"),
-            Self::Busy => Answer::code(StatusCode::ACCEPTED, "BUSY"),
+            Self::Busy => come_back(shop, "BUSY"),
+        })
+    }
+
+    /// True if whoever asks again with the same name may be served as if for the first time.
+    pub fn came_to_nothing(&self) -> bool {
+        matches!(self, Self::SoldOut | Self::UnknownProduct | Self::Busy)
+    }
+}
+
+/// The first answer again, whether it comes from the record or from the order table.
+async fn replay(shop: &Shop, intent: &Intent, first: Answer) -> Result<Answer, ShopError> {
+    if shop.has(Defect::SnapshotNotStored) {
+        d52_snapshot_not_stored::replay(shop, intent, first).await
+    } else if shop.has(Defect::Replay200) {
+        Ok(d53_replay_200::replay(first))
+    } else {
+        Ok(first)
+    }
+}
+
+fn come_back(shop: &Shop, code: &str) -> Answer {
+    if shop.has(Defect::InProgressWithoutHint) {
+        d57_in_progress_without_hint::come_back(code)
+    } else {
+        Answer::come_back(code)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shop::order::tests::order;
+
+    #[test]
+    fn only_what_left_no_order_and_no_doubt_came_to_nothing() {
+        for nothing in [Outcome::SoldOut, Outcome::UnknownProduct, Outcome::Busy] {
+            assert!(nothing.came_to_nothing(), "{nothing:?}");
+        }
+        for something in [
+            Outcome::Created(order("CREATED")),
+            Outcome::Replayed(order("PAID")),
+            Outcome::Mismatch { winner: None },
+            Outcome::InProgress,
+            Outcome::TokenUsed,
+        ] {
+            assert!(!something.came_to_nothing(), "{something:?}");
         }
     }
 }

@@ -4,10 +4,10 @@
 //! repaired and the answer replayed. Not found: the claim changes hands in one step, and if the
 //! old owner wakes up after all, the unique index lets one of the two through.
 
-use super::{Outcome, in_progress, settle};
+use super::{Outcome, with_record::settle};
 use crate::shop::{
-    answer::Answer, error::ShopError, intent::Intent, order, record::Record, state::Shop,
-    token::Token, transaction::OrderConnection,
+    error::ShopError, intent::Intent, order, record::Record, state::Shop, token::Token,
+    transaction::OrderConnection,
 };
 
 /// `None` if the record is ours now and the chain goes on.
@@ -16,15 +16,14 @@ pub async fn resolve(
     intent: &Intent,
     record: &Record,
     previous: Token,
-) -> Result<Option<Answer>, ShopError> {
+) -> Result<Option<Outcome>, ShopError> {
     let mut connection = OrderConnection::acquire(shop).await?;
-    let found = order::find(&mut connection, &shop.settings, intent).await?;
+    let found = order::find(shop, &mut connection, intent).await?;
     drop(connection);
     if let Some(winner) = found {
-        let outcome = Outcome::of_winner(&shop.settings, intent, winner);
-        let answer = outcome.answer();
-        settle(shop, intent, &record.owned_by(previous), &Ok(outcome)).await;
-        return Ok(Some(answer));
+        let placed = Ok(Outcome::of_winner(shop, intent, winner));
+        settle(shop, intent, &record.owned_by(previous), &placed).await;
+        return placed.map(Some);
     }
-    if record.take_over(shop, &previous).await? { Ok(None) } else { Ok(Some(in_progress())) }
+    if record.take_over(shop, &previous).await? { Ok(None) } else { Ok(Some(Outcome::InProgress)) }
 }

@@ -4,10 +4,6 @@
 //! holder's row can be seen lets the next holder insert it again. Where the transaction begins
 //! before the lease (`--begin`), a waiter holds a connection of the pool while it waits.
 
-use std::time::Duration;
-
-use tokio::time::sleep;
-
 use super::{
     Outcome,
     in_transaction::{self, Guard},
@@ -17,14 +13,12 @@ use crate::shop::{
     error::ShopError,
     intent::Intent,
     lease::{self, Lease},
+    retry,
     settings::Begin,
     state::Shop,
     stock,
     transaction::OrderConnection,
 };
-
-/// Tries of a transaction that PostgreSQL rolls back for the sake of another one (40001, 40P01).
-const TRANSACTION_TRIES: u32 = 10;
 
 pub async fn place(shop: &Shop, intent: &Intent) -> Result<Outcome, ShopError> {
     let mut early = match shop.settings.begin {
@@ -50,11 +44,11 @@ async fn place_with(
         && let Some(connection) = early
     {
         // Read for its snapshot alone: what it says may be old once the lease is held.
-        stock::available(connection, intent.product_id).await?;
+        stock::available(connection, intent.wish.product_id).await?;
     }
     let guard = if shop.has(Defect::CheckThenInsert) {
         if let Some(winner) = d25_check_then_insert::look(shop, intent, early.as_mut()).await? {
-            return Ok(Outcome::of_winner(&shop.settings, intent, winner));
+            return Ok(Outcome::of_winner(shop, intent, winner));
         }
         Guard::LookedBefore
     } else {
@@ -83,8 +77,10 @@ async fn transact(
     let mut tries = 1;
     loop {
         match in_transaction::place(shop, intent, guard, &mut connection, lease).await {
-            Err(error) if error.is_worth_another_transaction() && tries < TRANSACTION_TRIES => {
-                sleep(backoff(tries)).await;
+            Err(error)
+                if error.is_worth_another_transaction() && tries < retry::TRANSACTION_TRIES =>
+            {
+                retry::back_off(tries).await;
                 tries += 1;
                 connection.begin().await?;
             }
@@ -97,9 +93,4 @@ async fn begin(shop: &Shop) -> Result<OrderConnection, ShopError> {
     let mut connection = OrderConnection::acquire(shop).await?;
     connection.begin().await?;
     Ok(connection)
-}
-
-/// Random within a window that grows by 4 ms a try, so that rivals don't meet again.
-fn backoff(tries: u32) -> Duration {
-    Duration::from_millis(4).saturating_mul(tries).mul_f64(rand::random_range(0.25..1.0))
 }

@@ -15,6 +15,7 @@ pub const INFO: DefectInfo = DefectInfo {
         Partner::Defect(Defect::NoUniqueConstraint),
         Partner::Flag { name: "idempotency", value: "none" },
     ],
+    finds: "burst.same-key",
 };
 
 pub async fn commit(connection: &mut OrderConnection, lease: &mut Lease) -> Result<(), ShopError> {

@@ -21,6 +21,7 @@ pub const INFO: DefectInfo = DefectInfo {
         Partner::Defect(Defect::NoUniqueConstraint),
         Partner::Flag { name: "idempotency", value: "none" },
     ],
+    finds: "burst.same-key",
 };
 
 /// In the transaction if it has begun: a second connection for each waiter would drain the pool.
@@ -30,10 +31,10 @@ pub async fn look(
     early: Option<&mut OrderConnection>,
 ) -> Result<Option<Order>, ShopError> {
     match early {
-        Some(connection) => order::find(connection, &shop.settings, intent).await,
+        Some(connection) => order::find(shop, connection, intent).await,
         None => {
             let mut connection = OrderConnection::acquire(shop).await?;
-            order::find(&mut connection, &shop.settings, intent).await
+            order::find(shop, &mut connection, intent).await
         }
     }
 }

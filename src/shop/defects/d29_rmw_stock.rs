@@ -19,18 +19,19 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "rmw-stock",
     does: "Stock is read, and the literal difference written back without a condition.",
     partners: &[Partner::Flag { name: "lock-per", value: "user" }],
+    finds: "burst.last-unit",
 };
 
 pub async fn take(connection: &mut OrderConnection, intent: &Intent) -> Result<Taking, ShopError> {
-    let Some(available) = stock::available(connection, intent.product_id).await? else {
+    let Some(available) = stock::available(connection, intent.wish.product_id).await? else {
         return Ok(Taking::UnknownProduct);
     };
-    if available < intent.quantity {
+    if available < intent.wish.quantity {
         return Ok(Taking::SoldOut);
     }
     let written = sqlx::query(WRITE)
-        .bind(available - intent.quantity)
-        .bind(intent.product_id)
+        .bind(available - intent.wish.quantity)
+        .bind(intent.wish.product_id)
         .execute(connection.raw())
         .await;
     connection.checked("writing stock", written)?;

@@ -5,9 +5,33 @@
 //! A new defect is a file, a `pub mod` line and a line in the table below.
 
 pub mod d01_unlock_before_commit;
+pub mod d23_no_available_guard;
 pub mod d24_no_unique_constraint;
 pub mod d25_check_then_insert;
+pub mod d26_duplicate_key_500;
+pub mod d27_duplicate_then_select_in_same_tx;
 pub mod d29_rmw_stock;
+pub mod d38_fingerprint_raw_json;
+pub mod d39_fingerprint_misses_quantity;
+pub mod d40_fingerprint_includes_volatile;
+pub mod d41_fingerprint_not_checked_in_progress;
+pub mod d42_fingerprint_never_checked;
+pub mod d43_fingerprint_float_ids;
+pub mod d44_key_not_scoped;
+pub mod d45_claim_in_process_memory;
+pub mod d46_claim_get_then_set;
+pub mod d52_snapshot_not_stored;
+pub mod d53_replay_200;
+pub mod d57_in_progress_without_hint;
+pub mod d58_missing_key_accepted;
+pub mod d59_merges_equal_bodies;
+pub mod d60_mismatch_changes_record;
+pub mod d62_token_check_then_delete;
+pub mod d63_token_reissued_is_new_order;
+pub mod d64_status_update_unconditional;
+pub mod d65_late_pay_revives_closed;
+pub mod d66_zero_rows_is_success;
+pub mod d74_fixed_window_straddled;
 
 mod set;
 
@@ -30,9 +54,33 @@ macro_rules! registry {
 
 registry! {
     UnlockBeforeCommit => d01_unlock_before_commit,
+    NoAvailableGuard => d23_no_available_guard,
     NoUniqueConstraint => d24_no_unique_constraint,
     CheckThenInsert => d25_check_then_insert,
+    DuplicateKey500 => d26_duplicate_key_500,
+    DuplicateThenSelectInSameTx => d27_duplicate_then_select_in_same_tx,
     RmwStock => d29_rmw_stock,
+    FingerprintRawJson => d38_fingerprint_raw_json,
+    FingerprintMissesQuantity => d39_fingerprint_misses_quantity,
+    FingerprintIncludesVolatile => d40_fingerprint_includes_volatile,
+    FingerprintNotCheckedInProgress => d41_fingerprint_not_checked_in_progress,
+    FingerprintNeverChecked => d42_fingerprint_never_checked,
+    FingerprintFloatIds => d43_fingerprint_float_ids,
+    KeyNotScoped => d44_key_not_scoped,
+    ClaimInProcessMemory => d45_claim_in_process_memory,
+    ClaimGetThenSet => d46_claim_get_then_set,
+    SnapshotNotStored => d52_snapshot_not_stored,
+    Replay200 => d53_replay_200,
+    InProgressWithoutHint => d57_in_progress_without_hint,
+    MissingKeyAccepted => d58_missing_key_accepted,
+    MergesEqualBodies => d59_merges_equal_bodies,
+    MismatchChangesRecord => d60_mismatch_changes_record,
+    TokenCheckThenDelete => d62_token_check_then_delete,
+    TokenReissuedIsNewOrder => d63_token_reissued_is_new_order,
+    StatusUpdateUnconditional => d64_status_update_unconditional,
+    LatePayRevivesClosed => d65_late_pay_revives_closed,
+    ZeroRowsIsSuccess => d66_zero_rows_is_success,
+    FixedWindowStraddled => d74_fixed_window_straddled,
 }
 
 /// What `--list-defects` tells.
@@ -47,6 +95,8 @@ pub struct DefectInfo {
     pub does: &'static str,
     /// Without these another line of defence hides it.
     pub partners: &'static [Partner],
+    /// What brings it to light.
+    pub finds: &'static str,
 }
 
 /// What a defect needs beside it to be seen in the data.
@@ -113,7 +163,7 @@ mod tests {
     fn the_table_is_sorted_by_id_and_every_switch_is_kebab_case() {
         assert!(TABLE.is_sorted_by(|one, next| one.id < next.id && one.switch != next.switch));
         for info in TABLE {
-            let is_kebab = |c: char| c.is_ascii_lowercase() || c == '-';
+            let is_kebab = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
             assert!(info.switch.chars().all(is_kebab), "{}", info.switch);
             assert!(info.does.ends_with('.'), "{}", info.switch);
         }

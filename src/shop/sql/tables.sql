@@ -4,12 +4,24 @@ CREATE TABLE IF NOT EXISTS orders (
     idempotency_key     text,
     product_id          bigint NOT NULL,
     quantity            int NOT NULL CHECK (quantity > 0),
+    address_version     bigint NOT NULL,
+    coupon              text,
     request_fingerprint text NOT NULL,
-    status              text NOT NULL,
-    created_at          timestamptz NOT NULL DEFAULT clock_timestamp()
+    status              text NOT NULL CHECK (status IN ('CREATED', 'PAID', 'CLOSED')),
+    window_start        timestamptz,
+    created_at          timestamptz NOT NULL DEFAULT clock_timestamp(),
+    paid_at             timestamptz,
+    closed_at           timestamptz
 );
 CREATE TABLE IF NOT EXISTS product_stock (
     product_id bigint PRIMARY KEY,
-    available  int NOT NULL CHECK (available >= 0),
+    available  int NOT NULL,
     last_fence bigint NOT NULL DEFAULT 0
+);
+CREATE TABLE IF NOT EXISTS stock_movements (
+    movement_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    order_id    bigint NOT NULL,
+    product_id  bigint NOT NULL,
+    delta       int NOT NULL,
+    created_at  timestamptz NOT NULL DEFAULT clock_timestamp()
 );

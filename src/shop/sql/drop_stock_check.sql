@@ -1,0 +1,1 @@
+ALTER TABLE product_stock DROP CONSTRAINT product_stock_not_negative

@@ -1,0 +1,1 @@
+INSERT INTO stock_movements (order_id, product_id, delta) VALUES ($1, $2, $3)

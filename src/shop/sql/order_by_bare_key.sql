@@ -1,0 +1,5 @@
+SELECT order_id, product_id, quantity, request_fingerprint, status
+FROM orders
+WHERE idempotency_key = $2
+ORDER BY order_id
+LIMIT 1
