@@ -63,6 +63,8 @@ pub(super) fn filling<'a>(intent: &'a Intent, uuid: &'a str) -> Filling<'a> {
         product: intent.product,
         quantity: intent.quantity,
         uuid,
+        order: intent.entity.as_deref().unwrap_or_default(),
+        token: "",
     }
 }
 

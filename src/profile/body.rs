@@ -94,8 +94,15 @@ impl BodyTemplate {
 mod tests {
     use super::*;
 
-    const FILLING: Filling<'_> =
-        Filling { user: "u-1", key: "k-1", product: 42, quantity: 3, uuid: "0-0" };
+    const FILLING: Filling<'_> = Filling {
+        user: "u-1",
+        key: "k-1",
+        product: 42,
+        quantity: 3,
+        uuid: "0-0",
+        order: "o-1",
+        token: "t-1",
+    };
 
     fn text(text: &str) -> BodyTemplate {
         BodyTemplate::Text(TextTemplate::parse(text).unwrap())

@@ -1,4 +1,4 @@
-//! Text with holes: `{user}`, `{key}`, `{product}`, `{quantity}`, `{uuid}`.
+//! Text with holes: `{user}`, `{key}`, `{product}`, `{quantity}`, `{uuid}`, `{order}`, `{token}`.
 //!
 //! A template is parsed once, when the profile is read, so that an unknown hole is a mistake with a
 //! place in the file and not a surprise in the middle of a burst. `{{` and `}}` are braces.
@@ -18,10 +18,22 @@ pub enum Hole {
     Quantity,
     /// A fresh UUID for each rendering.
     Uuid,
+    /// The order that a racing request acts on.
+    Order,
+    /// What a login or a token request answered.
+    Token,
 }
 
 impl Hole {
-    pub const ALL: [Self; 5] = [Self::User, Self::Key, Self::Product, Self::Quantity, Self::Uuid];
+    pub const ALL: [Self; 7] = [
+        Self::User,
+        Self::Key,
+        Self::Product,
+        Self::Quantity,
+        Self::Uuid,
+        Self::Order,
+        Self::Token,
+    ];
 
     pub const fn word(self) -> &'static str {
         match self {
@@ -30,6 +42,8 @@ impl Hole {
             Self::Product => "product",
             Self::Quantity => "quantity",
             Self::Uuid => "uuid",
+            Self::Order => "order",
+            Self::Token => "token",
         }
     }
 }
@@ -42,6 +56,10 @@ pub struct Filling<'a> {
     pub product: i64,
     pub quantity: u32,
     pub uuid: &'a str,
+    /// Empty where there is none.
+    pub order: &'a str,
+    /// Empty where there is none.
+    pub token: &'a str,
 }
 
 /// A value from the environment. `Debug` shows its name only.
@@ -142,6 +160,8 @@ impl TextTemplate {
                 Piece::Hole(Hole::User) => out.push_str(filling.user),
                 Piece::Hole(Hole::Key) => out.push_str(filling.key),
                 Piece::Hole(Hole::Uuid) => out.push_str(filling.uuid),
+                Piece::Hole(Hole::Order) => out.push_str(filling.order),
+                Piece::Hole(Hole::Token) => out.push_str(filling.token),
                 Piece::Hole(Hole::Product) => {
                     write!(out, "{}", filling.product).expect("a String takes everything");
                 }
@@ -173,7 +193,7 @@ impl TextTemplate {
     }
 
     /// The hole, when the template is nothing but one hole: such a value keeps its JSON type.
-    pub(super) fn only_hole(&self) -> Option<Hole> {
+    pub fn only_hole(&self) -> Option<Hole> {
         match self.pieces.as_slice() {
             [Piece::Hole(hole)] => Some(*hole),
             _ => None,
@@ -198,13 +218,22 @@ fn look_up(name: &str, env: &dyn Fn(&str) -> Option<String>) -> Result<Secret, S
 mod tests {
     use super::*;
 
-    const FILLING: Filling<'_> =
-        Filling { user: "u-1", key: "k-1", product: 42, quantity: 3, uuid: "0-0" };
+    const FILLING: Filling<'_> = Filling {
+        user: "u-1",
+        key: "k-1",
+        product: 42,
+        quantity: 3,
+        uuid: "0-0",
+        order: "o-1",
+        token: "t-1",
+    };
 
     #[test]
     fn holes_are_filled_and_doubled_braces_are_braces() {
         let template = TextTemplate::parse("/users/{user}/{{{product}}}").unwrap();
         assert_eq!(template.render(&FILLING), "/users/u-1/{42}");
+        let template = TextTemplate::parse("/orders/{order}?t={token}").unwrap();
+        assert_eq!(template.render(&FILLING), "/orders/o-1?t=t-1");
     }
 
     #[test]

@@ -97,7 +97,7 @@ each! {
     variable_that_is_a_hole: "request.place = { post = '/orders/${key}/{key}' }";
     variable_with_an_odd_name: "request.place = { post = '/orders/{key}', body.a = '${A B} ${' }";
     variable_in_a_title: "title = \"costs ${TOKEN}\"";
-    template_unknown_hole: "request.place = { post = '/orders/{key}', body.a = \"é \\u00e9 \\\"{usr}\\\" and {order}\" }";
+    template_unknown_hole: "request.place = { post = '/orders/{key}', body.a = \"é \\u00e9 \\\"{usr}\\\" and {price}\" }";
     template_single_brace: "request.place = { post = '/orders/{key', body.a = '}' }";
     pointer_without_slash: "request.place = { post = '/orders/{key}', order-id = '$.order.id' }";
     pointer_with_bad_escape: "request.place = { post = '/orders/{key}', order-id = '/a~b' }";

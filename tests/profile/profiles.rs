@@ -49,7 +49,15 @@ fn one_burst_is_a_profile() {
     let Burst::SameKey(burst) = &profile.phases[0].burst else { panic!("a same-key burst") };
     assert_eq!((burst.release, burst.quantity, burst.request), (Release::Frozen, 1, 0));
     let request = &profile.requests[0];
-    let filling = Filling { user: "u-1", key: "k-1", product: 42, quantity: 3, uuid: "0-0" };
+    let filling = Filling {
+        user: "u-1",
+        key: "k-1",
+        product: 42,
+        quantity: 3,
+        uuid: "0-0",
+        order: "o-1",
+        token: "t-1",
+    };
     assert_eq!((request.method, request.path.render(&filling).as_str()), ("POST", "/orders"));
     assert_eq!(
         request.body.as_ref().unwrap().render_text(&filling),

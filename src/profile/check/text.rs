@@ -120,7 +120,7 @@ fn in_template(about: About<'_>, mistake: &TemplateMistake, place: Range<usize>)
     }
 }
 
-fn holes() -> [String; 5] {
+fn holes() -> [String; Hole::ALL.len()] {
     Hole::ALL.map(|hole| braced(hole.word()))
 }
 
