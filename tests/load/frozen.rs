@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use dupeproof::history::{InstanceId, PhaseId, Sent};
+use dupeproof::history::{InstanceId, Sent};
 use dupeproof::load::{Freezer, Freezing, LoadError};
-use dupeproof::profile::{Crowd, Release};
+use dupeproof::profile::{Burst, Crowd, Release};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
 use crate::rig::{Rig, burst, by_intent, client, hasty, targets};
@@ -153,8 +153,7 @@ async fn a_freeze_that_fails_is_undone_and_nothing_is_released() {
         let mut settings = client();
         settings.retries.at_most = 3;
         let mut rig = Rig::new(targets(&[other.address]), settings).await;
-        let stop = rig.stop.clone();
-        let failed = rig.load.run_burst(PhaseId(0), &frozen(5, 4), Some(freezer), &stop).await;
+        let failed = rig.phase(&Burst::SameKey(frozen(5, 4)), Some(freezer)).await;
         assert!(matches!(failed, Err(LoadError::Freeze { .. })));
         assert_eq!(thaws.load(Ordering::SeqCst), 1);
         let history = rig.history();
@@ -173,10 +172,9 @@ async fn a_burst_that_is_dropped_while_frozen_still_resumes_the_target() {
     let (frozen_now, go_on) = (Arc::clone(&freezer.1), Arc::clone(&freezer.2));
     let thaws = Arc::clone(&freezer.0.thaws);
     let mut rig = Rig::new(targets(&[other.address]), hasty()).await;
-    let stop = rig.stop.clone();
     {
-        let burst = frozen(5, 4);
-        let running = rig.load.run_burst(PhaseId(0), &burst, Some(freezer), &stop);
+        let burst = Burst::SameKey(frozen(5, 4));
+        let running = rig.phase(&burst, Some(freezer));
         tokio::select! {
             _ = running => panic!("the burst cannot end while freezing waits"),
             () = frozen_now.notified() => {}
