@@ -58,16 +58,16 @@ impl Way {
         let mut copy = body.clone();
         match self {
             Self::KeyOrder => {
-                any(body, &|tree| matches!(tree, Tree::Object(fields) if fields.len() > 1))
+                anywhere(body, &|tree| matches!(tree, Tree::Object(fields) if fields.len() > 1))
             }
             Self::WhiteSpace => true,
-            Self::Escapes => any(body, &|tree| match tree {
+            Self::Escapes => anywhere(body, &|tree| match tree {
                 Tree::Object(fields) => fields.iter().any(|(name, _)| !name.is_empty()),
                 Tree::Scalar(Value::String(text)) => !text.is_empty(),
                 _ => false,
             }),
             Self::Ignored => request.ignored.iter().any(|pointer| copy.at_mut(pointer).is_some()),
-            Self::Numbers => request.number_forms && any(body, &is_integer),
+            Self::Numbers => request.number_forms && anywhere(body, &is_integer),
             Self::Defaults => request
                 .defaults
                 .iter()
@@ -108,11 +108,11 @@ pub(super) fn another(request: &Request, body: &Tree, number: u32, stream: &mut 
 }
 
 /// Whether this or anything in it is so.
-fn any(tree: &Tree, is_so: &impl Fn(&Tree) -> bool) -> bool {
+fn anywhere(tree: &Tree, is_so: &impl Fn(&Tree) -> bool) -> bool {
     is_so(tree)
         || match tree {
-            Tree::Array(items) => items.iter().any(|item| any(item, is_so)),
-            Tree::Object(fields) => fields.iter().any(|(_, value)| any(value, is_so)),
+            Tree::Array(items) => items.iter().any(|item| anywhere(item, is_so)),
+            Tree::Object(fields) => fields.iter().any(|(_, value)| anywhere(value, is_so)),
             Tree::Scalar(_) => false,
         }
 }
@@ -186,5 +186,74 @@ fn switch_default(request: &Request, tree: &mut Tree, pointer: &str, default: &V
         Some(value) if is_same(&value, default, request) => tree.remove(pointer),
         Some(_) => false,
         None => tree.put(pointer, default.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+    use crate::history::PhaseId;
+    use crate::load::dice::Dice;
+    use crate::load::fingerprint::fingerprint;
+    use crate::profile::TextTemplate;
+
+    fn request() -> Request {
+        Request {
+            name: "place".to_owned(),
+            method: "POST",
+            path: TextTemplate::parse("/orders").unwrap(),
+            headers: Vec::new(),
+            body: None,
+            order_id: "/id".to_owned(),
+            ignored: vec!["/trace".to_owned(), "/a/0".to_owned()],
+            mutate: Vec::new(),
+            defaults: vec![("/coupon".to_owned(), Value::Null), ("/n".to_owned(), json!(1))],
+            number_forms: true,
+        }
+    }
+
+    fn trees() -> impl Strategy<Value = Tree> {
+        let scalar = prop_oneof![
+            any::<i64>().prop_map(Value::from),
+            (-9_i64..9).prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            any::<bool>().prop_map(Value::from),
+            "\\PC{0,6}|[\"\\\\/\u{0}-\u{1f}\u{1f600}]{0,4}".prop_map(Value::from),
+            Just(Value::Null),
+        ];
+        let tree = scalar.prop_map(Tree::Scalar).prop_recursive(3, 24, 5, |inner| {
+            let name = prop_oneof![Just("trace"), Just("coupon"), Just("n"), Just("a"), Just("é")];
+            let fields =
+                prop::collection::btree_map(name.prop_map(str::to_owned), inner.clone(), 0..5);
+            prop_oneof![
+                prop::collection::vec(inner, 0..4).prop_map(Tree::Array),
+                fields.prop_map(|fields| Tree::Object(fields.into_iter().collect())),
+            ]
+        });
+        prop::collection::vec(tree, 5).prop_map(|values| {
+            let names = ["trace", "coupon", "n", "a", "quantity"].map(str::to_owned);
+            Tree::Object(names.into_iter().zip(values).collect())
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn every_form_has_other_bytes_and_one_canonical_form(
+            tree in trees(),
+            number in 0_u32..40,
+            seed: u64,
+        ) {
+            let request = request();
+            let mut stream = Dice::of_seed(seed).form(PhaseId(0), 3, number);
+            let form = another(&request, &tree, number, &mut stream);
+            prop_assert_ne!(&form.text, &tree.text(), "{}", form.how);
+            let value: Value = serde_json::from_str(&form.text).unwrap();
+            let original: Value = serde_json::from_str(&tree.text()).unwrap();
+            let prints = (fingerprint(&request, value), fingerprint(&request, original));
+            prop_assert_eq!(&prints.0, &prints.1, "{}: {}", form.how, form.text);
+        }
     }
 }

@@ -10,6 +10,7 @@ mod bursts;
 mod classify;
 mod frozen;
 mod kinds;
+mod other;
 mod recording;
 mod replies;
 mod resolving;

@@ -87,6 +87,7 @@ pub struct Setup {
     pub contract: Contract,
     pub requests: Vec<Request>,
     pub actor: Actor,
+    pub most_in_flight: usize,
 }
 
 impl Default for Setup {
@@ -98,6 +99,7 @@ impl Default for Setup {
             contract: Contract::order_strict(),
             requests: vec![request()],
             actor: Actor::default(),
+            most_in_flight: load::MOST_IN_FLIGHT,
         }
     }
 }
@@ -124,7 +126,7 @@ impl Rig {
     }
 
     pub async fn set_up(setup: Setup) -> Self {
-        let Setup { targets, client, run, contract, requests, actor } = setup;
+        let Setup { targets, client, run, contract, requests, actor, most_in_flight } = setup;
         let parts = (contract.clone(), requests.clone());
         let folder = tempfile::tempdir().unwrap();
         let (recorder, writer) = Recorder::create(&folder.path().join("journal.jsonl")).unwrap();
@@ -152,7 +154,7 @@ impl Rig {
             requests,
             products: PRODUCTS,
             actor,
-            most_in_flight: load::MOST_IN_FLIGHT,
+            most_in_flight,
             progress: Arc::clone(&progress),
         });
         let stop = CancellationToken::new();
