@@ -71,6 +71,8 @@ impl<'a> Load<'a> {
             contract: profile.contract.clone(),
             requests: profile.requests.clone(),
             products: profile.products,
+            actor: profile.actor.clone(),
+            most_in_flight: load::MOST_IN_FLIGHT,
             progress: Arc::clone(&progress),
         });
         let freezer = Arc::new(LabFreezer::new(&lab.instances, guard.journal().clone()));
@@ -122,7 +124,7 @@ impl<'a> Load<'a> {
             Release::Loop => None,
         };
         self.load
-            .run_burst(id, burst, freezer, self.supervisor.stop_load())
+            .run_phase(id, &phase.burst, freezer, self.supervisor.stop_load())
             .await
             .map_err(|source| DrillError::Load { phase: phase.name.clone(), source })?;
         let at = clock.now();

@@ -1,5 +1,5 @@
-//! A client that asks for one intent again: the same bytes, another instance each time, over a
-//! connection it already has where that is possible.
+//! A client that asks: for one intent or several, one request at a time, over a connection that it
+//! already has where that is possible.
 //!
 //! A connection that the server closed while it was idle is noticed before anything is written. One
 //! that dies under the request makes the attempt unknown (or not sent); nothing is sent twice.
@@ -7,28 +7,26 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::history::{Cause, IntentId, Outcome, RunTime, Sent};
+use crate::history::{AttemptId, Cause, PhaseId, RunTime, Sent};
 
-use super::desk::{Desk, Ending, INTERRUPTED};
+use super::compose::PlannedAttempt;
+use super::desk::{Answered, Desk, Ending, INTERRUPTED};
 use super::files::Room;
 use super::http::{Connection, Reply};
-use super::render::Rendered;
+use super::letter::Letter;
 
 /// One simulated client.
 pub(super) struct Asker {
     pub desk: Arc<Desk>,
-    pub intent: IntentId,
-    /// Place of the request among the profile's.
-    pub request: usize,
-    pub rendered: Rendered,
+    pub letter: Arc<Letter>,
     /// By the place of the instance.
     idle: Vec<Option<Connection>>,
 }
 
 impl Asker {
-    pub fn new(desk: Arc<Desk>, intent: IntentId, request: usize, rendered: Rendered) -> Self {
+    pub fn new(desk: Arc<Desk>, letter: Arc<Letter>) -> Self {
         let idle = desk.peers.iter().map(|_| None).collect();
-        Self { desk, intent, request, rendered, idle }
+        Self { desk, letter, idle }
     }
 
     /// Puts a connection by for another request.
@@ -37,49 +35,91 @@ impl Asker {
         self.idle[target] = Some(connection);
     }
 
-    /// Makes one attempt and writes it down. It is given up at `until`, if not earlier.
-    pub async fn ask(&mut self, cause: Cause, target: usize, until: Option<RunTime>) -> Outcome {
-        let desk = Arc::clone(&self.desk);
-        desk.progress.add_retry();
-        let ending = self.attempt(cause, target, until).await;
-        desk.finish(ending, self.request).await
+    /// Makes one more attempt with its letter and writes it down. It is given up at `until`, if not
+    /// earlier.
+    pub async fn ask(&mut self, cause: Cause, target: usize, until: Option<RunTime>) -> Answered {
+        self.desk.progress.add_retry();
+        let id = self.desk.next_attempt();
+        self.attempt(id, cause, target, until).await
     }
 
-    async fn attempt(&mut self, cause: Cause, target: usize, until: Option<RunTime>) -> Ending {
+    /// Makes a planned attempt, and further ones while there is no definite answer.
+    pub async fn play(&mut self, planned: &PlannedAttempt, phase: PhaseId) -> Answered {
+        self.letter = Arc::clone(&planned.letter);
+        let answered = self.attempt(planned.id, planned.cause, planned.target, None).await;
+        self.ask_until_definite(answered, planned, phase).await
+    }
+
+    /// Asks again as the profile's client does.
+    pub async fn ask_until_definite(
+        &mut self,
+        mut answered: Answered,
+        planned: &PlannedAttempt,
+        phase: PhaseId,
+    ) -> Answered {
         let desk = Arc::clone(&self.desk);
-        let (clock, id) = (desk.clock, desk.next_attempt());
-        let mut ending = Ending {
-            id,
-            intent: self.intent,
-            cause,
-            target,
-            sent: Sent::Nothing,
-            first_byte: None,
-            last_byte: None,
-            released: None,
-            completed: clock.now(),
-            end: Err(INTERRUPTED.to_owned()),
+        let retries = desk.client.retries;
+        if self.letter.rendered.is_err() || !self.letter.may_be_repeated() {
+            return answered;
+        }
+        for retry in 0..retries.at_most {
+            if answered.outcome.is_definite() {
+                break;
+            }
+            let (first, longest) = (retries.first_wait, retries.longest_wait);
+            let wait = desk.dice.wait(phase, planned.id, retry, first, longest);
+            tokio::select! {
+                biased;
+                () = desk.stop.cancelled() => break,
+                () = tokio::time::sleep(wait) => {}
+            }
+            let target = (planned.target + 1 + retry as usize) % desk.peers.len();
+            answered = self.ask(Cause::Retry, target, None).await;
+        }
+        answered
+    }
+
+    async fn attempt(
+        &mut self,
+        id: AttemptId,
+        cause: Cause,
+        target: usize,
+        until: Option<RunTime>,
+    ) -> Answered {
+        let (desk, letter) = (Arc::clone(&self.desk), Arc::clone(&self.letter));
+        let unsent = Ending::unsent(id, cause, target, desk.clock.now(), INTERRUPTED.to_owned());
+        let ending = self.exchange_on(unsent, target, until).await;
+        desk.finish(ending, letter.as_ref().into()).await
+    }
+
+    async fn exchange_on(
+        &mut self,
+        mut ending: Ending,
+        target: usize,
+        until: Option<RunTime>,
+    ) -> Ending {
+        let desk = Arc::clone(&self.desk);
+        let letter = Arc::clone(&self.letter);
+        let clock = desk.clock;
+        let rendered = match &letter.rendered {
+            Ok(rendered) => rendered,
+            Err(why) => return Ending { end: Err(why.clone()), ..ending },
         };
         let opened = tokio::select! {
             biased;
             () = desk.stop.cancelled() => return ending,
             opened = self.connection(target) => opened,
         };
-        let prepared = opened.and_then(|mut connection| {
-            connection.prepare(&self.rendered[target]).map(|()| connection)
-        });
+        let prepared = opened
+            .and_then(|mut connection| connection.prepare(&rendered[target]).map(|()| connection));
         let mut connection = match prepared {
             Ok(connection) => connection,
             Err(what) => return Ending { completed: clock.now(), end: Err(what), ..ending },
         };
-        ending.end = self.exchange(&mut connection, until).await;
+        let left = until.map_or(desk.client.timeout, |until| until.since(clock.now()));
+        ending.end = exchange(&desk, &mut connection, desk.client.timeout.min(left)).await;
         ending.completed = clock.now();
-        ending.sent = connection.sent();
-        ending.first_byte = connection.first_byte();
-        ending.last_byte = connection.last_byte();
-        ending.released = connection.last_byte();
-        let reusable = ending.end.as_ref().is_ok_and(|reply| reply.keeps_alive);
-        if reusable && ending.sent == Sent::Whole {
+        if ending.over(&connection) {
             self.keep(target, connection);
         }
         ending
@@ -101,24 +141,33 @@ impl Asker {
             self.idle.fill_with(|| None);
         }
     }
+}
 
-    async fn exchange(
-        &self,
-        connection: &mut Connection,
-        until: Option<RunTime>,
-    ) -> Result<Reply, String> {
-        let desk = &self.desk;
-        let mut reader = desk.reader();
-        let left = until.map_or(desk.client.timeout, |until| until.since(desk.clock.now()));
-        let patience = desk.client.timeout.min(left);
-        let end = tokio::select! {
-            biased;
-            end = connection.receive(desk.clock, &mut reader) => Some(end),
-            () = desk.stop.cancelled() => Some(Err(INTERRUPTED.to_owned())),
-            () = tokio::time::sleep(patience) => None,
-        };
-        end.unwrap_or_else(|| Err(too_late(patience, &reader.progress())))
+impl Ending {
+    /// Takes over what a connection knows after an exchange; whether it may serve another one.
+    pub fn over(&mut self, connection: &Connection) -> bool {
+        self.sent = connection.sent();
+        self.first_byte = connection.first_byte();
+        self.last_byte = connection.last_byte();
+        self.released = connection.last_byte();
+        self.sent == Sent::Whole && self.end.as_ref().is_ok_and(|reply| reply.keeps_alive)
     }
+}
+
+/// Sends what a connection has prepared and reads the reply, within `patience`.
+pub(super) async fn exchange(
+    desk: &Desk,
+    connection: &mut Connection,
+    patience: Duration,
+) -> Result<Reply, String> {
+    let mut reader = desk.reader();
+    let end = tokio::select! {
+        biased;
+        end = connection.receive(desk.clock, &mut reader) => Some(end),
+        () = desk.stop.cancelled() => Some(Err(INTERRUPTED.to_owned())),
+        () = tokio::time::sleep(patience) => None,
+    };
+    end.unwrap_or_else(|| Err(too_late(patience, &reader.progress())))
 }
 
 /// The words for an attempt that ran out of time.

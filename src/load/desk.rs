@@ -7,16 +7,20 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use crate::history::{Attempt, AttemptId, Cause, Clock, IntentId, Outcome, RunTime, Sent};
+use crate::history::{
+    Attempt, AttemptId, Cause, Clock, IntentId, Outcome, RunTime, Sent, VariantId,
+};
 use crate::profile::{ClientSettings, Contract, Request};
 
 use super::bodies::Digested;
 use super::dice::Dice;
 use super::files::Room;
 use super::http::{Connection, Reply, ReplyBudget, ReplyReader};
-use super::outcome::{Seen, classify};
+use super::letter::Letter;
+use super::outcome::{Seen, classify, token};
 use super::progress::Progress;
 use super::scribe::Ended;
+use super::session::Session;
 use super::target::Peer;
 
 /// Connections that may be in the making at once.
@@ -48,16 +52,73 @@ pub(super) struct Desk {
 /// An attempt at its end, before its outcome is known.
 pub(super) struct Ending {
     pub id: AttemptId,
-    pub intent: IntentId,
     pub cause: Cause,
     /// Place of the instance among the peers.
     pub target: usize,
+    /// When a steady load had planned it.
+    pub planned: Option<RunTime>,
     pub sent: Sent,
     pub first_byte: Option<RunTime>,
     pub last_byte: Option<RunTime>,
     pub released: Option<RunTime>,
     pub completed: RunTime,
     pub end: Result<Reply, String>,
+}
+
+impl Ending {
+    /// An attempt of which nothing has left yet, given up for this reason unless more is said.
+    pub const fn unsent(
+        id: AttemptId,
+        cause: Cause,
+        target: usize,
+        completed: RunTime,
+        reason: String,
+    ) -> Self {
+        Self {
+            id,
+            cause,
+            target,
+            planned: None,
+            sent: Sent::Nothing,
+            first_byte: None,
+            last_byte: None,
+            released: None,
+            completed,
+            end: Err(reason),
+        }
+    }
+}
+
+/// What is known of an attempt's letter once it has been answered.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Addressed<'a> {
+    pub intent: IntentId,
+    /// Place of the request among the profile's.
+    pub request: usize,
+    pub variant: Option<VariantId>,
+    pub token_at: Option<&'a str>,
+    /// Texts that must not be written down.
+    pub secrets: &'a [String],
+}
+
+impl<'a> From<&'a Letter> for Addressed<'a> {
+    fn from(letter: &'a Letter) -> Self {
+        Self {
+            intent: letter.intent,
+            request: letter.request,
+            variant: letter.variant,
+            token_at: letter.token_at.as_deref(),
+            secrets: letter.session.as_deref().map_or(&[], Session::secrets),
+        }
+    }
+}
+
+/// What an attempt came to.
+#[derive(Clone, Debug)]
+pub(super) struct Answered {
+    pub outcome: Outcome,
+    /// The order id or the token of a success.
+    pub given: Option<String>,
 }
 
 impl Desk {
@@ -77,25 +138,37 @@ impl Desk {
     }
 
     /// Reads an attempt's outcome and writes the attempt down.
-    pub async fn finish(&self, ending: Ending, request: usize) -> Outcome {
+    pub async fn finish(&self, ending: Ending, letter: Addressed<'_>) -> Answered {
         let (status, body, seen) = match &ending.end {
-            Ok(reply) => (Some(reply.status), Some(Digested::of(&reply.body)), Seen::Reply(reply)),
+            Ok(reply) => {
+                let body = Digested::of(&reply.body, letter.secrets);
+                (Some(reply.status), Some(body), Seen::Reply(reply))
+            }
             Err(what) => (None, None, Seen::Failure { sent: ending.sent, what }),
         };
-        let reading = classify(&self.contract, &self.requests[request], seen);
+        let mut reading = classify(&self.contract, &self.requests[letter.request], seen);
+        let mut given = reading.order.clone();
+        if let (Some(pointer), Ok(reply)) = (letter.token_at, &ending.end) {
+            given = token(reply, pointer);
+            reading.order = None;
+            if given.is_some() {
+                (reading.outcome, reading.failure) = (Outcome::Acknowledged, None);
+            }
+        }
+        let outcome = reading.outcome;
         let attempt = Attempt {
             id: ending.id,
-            intent: ending.intent,
+            intent: letter.intent,
             cause: ending.cause,
             instance: self.peers[ending.target].id,
-            variant: None,
+            variant: letter.variant,
             sent: ending.sent,
-            planned: None,
+            planned: ending.planned,
             first_byte: ending.first_byte,
             last_byte: ending.last_byte,
             released: ending.released,
             completed: Some(ending.completed),
-            outcome: reading.outcome,
+            outcome,
             status,
             body: None,
             order: reading.order,
@@ -108,6 +181,6 @@ impl Desk {
         self.progress.add_answered();
         // The scribe ends after the last sender, and this is one.
         let _ = self.ended.send(Ended { attempt, body }).await;
-        reading.outcome
+        Answered { outcome, given }
     }
 }

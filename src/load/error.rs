@@ -17,6 +17,8 @@ pub enum LoadError {
     NoInstance,
     #[error("the profile has no request number {index}")]
     NoRequest { index: usize },
+    #[error("user `{user}` cannot log in: {answer}")]
+    Login { user: String, answer: String },
     #[error("the burst has {planned} attempts; a run can number {limit}")]
     TooMany { planned: u64, limit: u64 },
     #[error("request `{request}` cannot be sent: {reason}")]

@@ -2,40 +2,62 @@
 //!
 //! | part | does |
 //! |---|---|
-//! | `plan`, `render`, `fingerprint`, `dice` | what is sent, decided before anything is |
+//! | `sketch`, `cast`, `dice` | who means what and asks when; their names; decided by the seed |
+//! | `compose`, `writing`, `letter` | a sketch becomes intents with fingerprints, and bytes |
+//! | `message`, `keys`, `session` | one request from its templates: keys, logins |
+//! | `forms`, `spelling`, `manners`, `tree`, `fingerprint` | other bytes of the same meaning |
 //! | `http` | one HTTP/1.1 request on the wire for each attempt, and its reply |
 //! | `outcome` | what a reply means under the contract |
-//! | `burst` | all last bytes in one instant |
-//! | `asker`, `resolve` | asking again: a client's retries, and the resolver's |
-//! | `desk`, `scribe`, `bodies` | what the clients of a burst share, and the way to the journal |
+//! | `phase` | one phase from its sketch to its summary |
+//! | `burst` | all last bytes in one instant, or as the arrival says |
+//! | `scripts`, `asker` | one after the other; a client and its retries |
+//! | `steady` | an open loop at a rate |
+//! | `resolve` | asking again for what has no definite outcome |
+//! | `desk`, `scribe`, `bodies`, `decided` | what clients share, and the way to the journal |
 //! | `files`, `progress`, `run` | open files, counters for whoever watches, the run's numbers |
 
 mod asker;
 mod bodies;
 mod burst;
+mod cast;
+mod compose;
+mod decided;
 mod desk;
 mod dice;
 mod error;
 mod files;
 mod fingerprint;
+mod forms;
 mod http;
+mod keys;
+mod letter;
+mod manners;
+mod message;
 mod outcome;
-mod plan;
+mod phase;
 mod progress;
-mod render;
 mod resolve;
 mod run;
 mod scribe;
+mod scripts;
+mod session;
+mod sketch;
+mod spelling;
+mod steady;
 mod target;
 mod tasks;
+mod tree;
+mod writing;
 
-pub use burst::{BurstSummary, Freezer, Freezing};
+pub use burst::{Freezer, Freezing};
+pub use cast::{Cast, key_name, user_name};
 pub use error::LoadError;
 pub use http::{Reply, ReplyBudget, ReplyFault, ReplyReader, Tls, get};
 pub use outcome::{Reading, Seen, classify};
-pub use plan::{key_name, user_name};
+pub use phase::PhaseSummary;
 pub use progress::{Progress, ProgressNow};
 pub use resolve::Resolved;
-pub use run::{Load, LoadSettings};
+pub use run::{Load, LoadSettings, MOST_IN_FLIGHT};
 pub use scribe::Tally;
+pub use sketch::{Parts, Planned, planned};
 pub use target::TargetInstance;

@@ -61,6 +61,13 @@ pub fn classify(contract: &Contract, request: &Request, seen: Seen<'_>) -> Readi
     }
 }
 
+/// The token in a success of a request that is sent for one.
+pub(super) fn token(reply: &Reply, pointer: &str) -> Option<String> {
+    let body: Value = serde_json::from_slice(&reply.body).ok()?;
+    let is_success = (200..300).contains(&reply.status);
+    body.pointer(pointer).filter(|_| is_success).and_then(scalar).filter(|token| !token.is_empty())
+}
+
 fn by_answer(
     contract: &Contract,
     request: &Request,
@@ -130,7 +137,7 @@ fn order_id(body: &Value, pointer: &str) -> Option<String> {
 }
 
 /// A string or a number as text.
-fn scalar(value: &Value) -> Option<String> {
+pub(super) fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),

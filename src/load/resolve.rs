@@ -1,8 +1,8 @@
 //! The resolver: asks for intents without a definite outcome until there is one.
 //!
-//! It keeps nothing of the burst but each phase's request: the bytes are rendered again from the
-//! intent and the seed, and are the same. A few intents are asked for at once and each of them one
-//! request at a time, since this is repair and not load.
+//! It sends the original bytes, which the load has kept for every intent that is undecided (those of
+//! a steady load are written again from the seed, and are the same). A few intents are asked for at
+//! once and each of them one request at a time, since this is repair and not load.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -15,12 +15,10 @@ use crate::history::{AttemptId, Cause, Intent, IntentId, Outcome, RunTime};
 use super::asker::Asker;
 use super::desk::Desk;
 use super::error::LoadError;
-use super::run::Load;
+use super::files;
+use super::run::{Kept, Load};
+use super::scripts::AT_ONCE;
 use super::tasks::joined;
-use super::{files, render};
-
-/// Intents that are asked for at once.
-const AT_ONCE: usize = 64;
 
 /// What asking again came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,8 +30,9 @@ pub struct Resolved {
 }
 
 impl Load {
-    /// Sends the identical request of each intent again until its outcome is definite, `until` has
-    /// come, or `stop` is cancelled. The answers stand in the order of the intents.
+    /// Sends the original request of each intent again until its outcome is definite, `until` has
+    /// come, or `stop` is cancelled. The answers stand in the order of the intents, which must be
+    /// undecided ones; others aren't asked for.
     pub async fn ask_again(
         &mut self,
         intents: &[Intent],
@@ -45,39 +44,39 @@ impl Load {
         }
         let at_once = AT_ONCE.min(intents.len()) as u64;
         let room = files::make_room(at_once, at_once * self.targets().len() as u64)?;
-        let (desk, scribe) = self.desk(room, stop).await;
-        let mut askers = VecDeque::with_capacity(intents.len());
-        for intent in intents {
-            let request = self.request_of(intent.phase);
-            let rendered =
-                render::render(self.request(request)?, intent, &desk.dice, self.targets())?;
-            askers.push_back((
-                intent.clone(),
-                Asker::new(Arc::clone(&desk), intent.id, request, rendered),
-            ));
-        }
+        let (desk, scribe) = self.desk(room, stop, None).await;
+        let waiting: VecDeque<_> = intents
+            .iter()
+            .filter_map(|intent| Some((intent.clone(), self.kept(intent.id)?)))
+            .collect();
+        let resolved = resolve_all(&desk, waiting, until).await;
         drop(desk);
-        let mut resolved = resolve_all(askers, until).await;
-        self.book(&[], scribe.finish().await);
+        self.book(&scribe.finish().await);
         let place: HashMap<_, _> =
             intents.iter().enumerate().map(|(place, intent)| (intent.id, place)).collect();
+        let mut resolved = resolved?;
         resolved.sort_by_key(|answer| place[&answer.intent]);
         Ok(resolved)
     }
 }
 
-async fn resolve_all(mut askers: VecDeque<(Intent, Asker)>, until: RunTime) -> Vec<Resolved> {
+async fn resolve_all(
+    desk: &Arc<Desk>,
+    mut waiting: VecDeque<(Intent, Kept)>,
+    until: RunTime,
+) -> Result<Vec<Resolved>, LoadError> {
     let mut at_work = JoinSet::new();
-    let mut resolved = Vec::with_capacity(askers.len());
+    let mut resolved = Vec::with_capacity(waiting.len());
     loop {
         while at_work.len() < AT_ONCE
-            && let Some((intent, asker)) = askers.pop_front()
+            && let Some((intent, kept)) = waiting.pop_front()
         {
+            let asker = Asker::new(Arc::clone(desk), kept.letter(&intent)?);
             at_work.spawn(resolve(intent, asker, until));
         }
         match at_work.join_next().await {
             Some(answer) => resolved.extend(joined(answer)),
-            None => return resolved,
+            None => return Ok(resolved),
         }
     }
 }
@@ -88,7 +87,7 @@ async fn resolve(intent: Intent, mut asker: Asker, until: RunTime) -> Resolved {
     let mut answer = Resolved { intent: intent.id, outcome: None, attempts: 0 };
     while desk.clock.now() < until && !desk.stop.is_cancelled() {
         let target = (intent.id.0 as usize + answer.attempts as usize) % desk.peers.len();
-        let outcome = asker.ask(Cause::Resolve, target, Some(until)).await;
+        let outcome = asker.ask(Cause::Resolve, target, Some(until)).await.outcome;
         answer.outcome = Some(outcome);
         answer.attempts += 1;
         if outcome.is_definite() {

@@ -3,27 +3,33 @@
 //! Bursts and resolving borrow it mutably, so that they can't overlap: the numbers of bodies and
 //! attempts are then right without any of them knowing of the others.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::history::{Clock, Intent, PhaseId, Recorder, RunId};
-use crate::profile::{ClientSettings, Contract, Crowd, Products, Request};
+use crate::history::{Clock, Intent, IntentId, Recorder, RunId};
+use crate::profile::{Actor, ClientSettings, Contract, Products, Request};
 
 use super::bodies::Bodies;
+use super::cast::Cast;
 use super::desk::{CONNECTS_IN_FLIGHT, Desk, REPLY_BYTES};
 use super::dice::Dice;
 use super::error::LoadError;
 use super::files::Room;
 use super::http::ReplyBudget;
-use super::plan::{self, Ground, Plan};
+use super::letter::Letter;
 use super::progress::Progress;
 use super::scribe::{Account, Scribe, Tally};
+use super::session::Sessions;
+use super::sketch::Parts;
+use super::steady::Stream;
 use super::target::TargetInstance;
+
+/// Requests of a steady load that are in flight at most, unless somebody says otherwise.
+pub const MOST_IN_FLIGHT: usize = 512;
 
 /// What a load needs to know of its run.
 #[derive(Clone, Debug)]
@@ -39,6 +45,10 @@ pub struct LoadSettings {
     /// As in the profile; a burst names one by its place.
     pub requests: Vec<Request>,
     pub products: Products,
+    /// Who sends them: pools of users and products, and how users log in.
+    pub actor: Actor,
+    /// Requests of a steady load that are in flight at most; [`MOST_IN_FLIGHT`] does for most.
+    pub most_in_flight: usize,
     pub progress: Arc<Progress>,
 }
 
@@ -46,34 +56,55 @@ pub struct LoadSettings {
 #[derive(Debug)]
 pub struct Load {
     pub(super) settings: LoadSettings,
-    dice: Dice,
+    pub(super) cast: Cast,
+    pub(super) dice: Dice,
+    pub(super) sessions: Sessions,
+    pub(super) next_intent: u32,
+    pub(super) next_attempt: Arc<AtomicU32>,
+    pub(super) next_variant: u32,
     bodies: Arc<Mutex<Bodies>>,
-    next_intent: u32,
-    next_attempt: Arc<AtomicU32>,
-    /// Which request a phase sent.
-    sent: HashMap<PhaseId, usize>,
-    /// Intents without a definite outcome so far.
-    undecided: Vec<Intent>,
+    /// Intents without a definite outcome so far, with what asks for them.
+    undecided: Vec<(Intent, Kept)>,
     longest_handling: Duration,
+}
+
+/// What an intent can be asked for again with.
+#[derive(Clone, Debug)]
+pub(super) enum Kept {
+    Letter(Arc<Letter>),
+    Stream(Arc<Stream>),
+}
+
+impl Kept {
+    /// The original bytes.
+    pub fn letter(&self, intent: &Intent) -> Result<Arc<Letter>, LoadError> {
+        match self {
+            Self::Letter(letter) => Ok(Arc::clone(letter)),
+            Self::Stream(stream) => stream.letter(intent).map(Arc::new),
+        }
+    }
 }
 
 impl Load {
     pub fn new(settings: LoadSettings) -> Self {
         Self {
+            cast: Cast::new(settings.run, &settings.actor, &settings.contract.key),
             dice: Dice::new(settings.seed, settings.run),
             settings,
-            bodies: Arc::default(),
+            sessions: Sessions::new(),
             next_intent: 0,
             next_attempt: Arc::default(),
-            sent: HashMap::new(),
+            next_variant: 0,
+            bodies: Arc::default(),
             undecided: Vec::new(),
             longest_handling: Duration::ZERO,
         }
     }
 
-    /// Intents of all bursts so far that no attempt has brought a definite outcome for.
+    /// Intents of all phases so far that no attempt has brought a definite outcome for, and that it
+    /// makes sense to ask for again.
     pub fn undecided(&self) -> Vec<Intent> {
-        self.undecided.clone()
+        self.undecided.iter().map(|(intent, _)| intent.clone()).collect()
     }
 
     /// The longest time from an attempt's release to its end so far, time-outs included.
@@ -81,13 +112,22 @@ impl Load {
         self.longest_handling
     }
 
-    /// Takes over what a scribe remembers, after it has written down attempts of these new intents
-    /// or of those that were undecided before.
-    pub(super) fn book(&mut self, intents: &[Intent], account: Account) -> Tally {
-        self.undecided.extend_from_slice(intents);
-        self.undecided.retain(|intent| !account.decided.contains(&intent.id));
+    /// Remembers intents until they are decided.
+    pub(super) fn remember(&mut self, intents: impl IntoIterator<Item = (Intent, Kept)>) {
+        self.undecided.extend(intents);
+    }
+
+    /// Takes over what a scribe remembers of the attempts that it wrote down.
+    pub(super) fn book(&mut self, account: &Account) -> Tally {
+        self.undecided.retain(|(intent, _)| !account.decided.contains(intent.id));
         self.longest_handling = self.longest_handling.max(account.longest);
         account.tally
+    }
+
+    /// What an undecided intent can be asked for again with.
+    pub(super) fn kept(&self, intent: IntentId) -> Option<Kept> {
+        let at = self.undecided.binary_search_by_key(&intent, |(intent, _)| intent.id).ok()?;
+        Some(self.undecided[at].1.clone())
     }
 
     pub(super) fn targets(&self) -> &[TargetInstance] {
@@ -98,37 +138,30 @@ impl Load {
         self.settings.requests.get(index).ok_or(LoadError::NoRequest { index })
     }
 
-    /// The place of the request that a phase sent; the first one for a phase that sent none.
-    pub(super) fn request_of(&self, phase: PhaseId) -> usize {
-        self.sent.get(&phase).copied().unwrap_or(0)
-    }
-
-    /// Plans a burst and takes its numbers.
-    pub(super) fn plan(&mut self, phase: PhaseId, burst: &Crowd) -> Result<Plan, LoadError> {
-        let ground = Ground {
-            run: self.settings.run,
-            phase,
+    /// What phases are sketched from.
+    pub(super) fn parts(&self) -> Parts<'_> {
+        Parts {
+            seed: self.settings.seed,
             products: self.settings.products,
-            dice: &self.dice,
-            targets: &self.settings.targets,
-            first_intent: self.next_intent,
-            first_attempt: self.next_attempt.load(Ordering::Relaxed),
-        };
-        let plan = plan::same_key(&ground, burst, self.request(burst.request)?)?;
-        self.next_intent += plan.intents.len() as u32;
-        self.next_attempt.fetch_add(plan.attempts.len() as u32, Ordering::Relaxed);
-        self.sent.insert(phase, burst.request);
-        Ok(plan)
+            contract: &self.settings.contract,
+            requests: &self.settings.requests,
+        }
     }
 
     /// Sets up what the clients share; names are looked up here.
-    pub(super) async fn desk(&self, room: Room, stop: &CancellationToken) -> (Arc<Desk>, Scribe) {
+    pub(super) async fn desk(
+        &self,
+        room: Room,
+        stop: &CancellationToken,
+        stream: Option<Arc<Stream>>,
+    ) -> (Arc<Desk>, Scribe) {
         let settings = &self.settings;
         let mut peers = Vec::with_capacity(settings.targets.len());
         for target in &settings.targets {
             peers.push(target.resolve(settings.client.connect_timeout).await);
         }
-        let (scribe, ended) = Scribe::start(settings.recorder.clone(), Arc::clone(&self.bodies));
+        let bodies = Arc::clone(&self.bodies);
+        let (scribe, ended) = Scribe::start(settings.recorder.clone(), bodies, stream);
         let desk = Desk {
             clock: settings.clock,
             client: settings.client,

@@ -1,17 +1,20 @@
 //! Writes down attempts as they end.
 //!
 //! One task does it, because a body must stand in the journal before the first attempt that names
-//! it, whichever of 4,000 clients saw it first.
+//! it, whichever of 4,000 clients saw it first. The intents of a steady load are written down by it
+//! too, in the order of their numbers and before the first attempt that names one of them: so no
+//! client has to wait for its turn to say who it is.
 
-use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::history::{Attempt, Cause, Fact, IntentId, Outcome, Recorder};
+use crate::history::{Attempt, Cause, Fact, Outcome, Recorder};
 
 use super::bodies::{Bodies, Digested};
+use super::decided::Decided;
+use super::steady::Stream;
 use super::tasks::joined;
 
 /// Attempts that may wait for the scribe.
@@ -44,7 +47,7 @@ impl Tally {
     }
 
     fn count(&mut self, attempt: &Attempt) {
-        self.retries += u64::from(attempt.cause != Cause::Burst);
+        self.retries += u64::from(matches!(attempt.cause, Cause::Retry | Cause::Resolve));
         *match attempt.outcome {
             Outcome::Acknowledged => &mut self.acknowledged,
             Outcome::Pending => &mut self.pending,
@@ -61,9 +64,11 @@ impl Tally {
 pub(super) struct Account {
     pub tally: Tally,
     /// Intents with a definite outcome.
-    pub decided: HashSet<IntentId>,
+    pub decided: Decided,
     /// The longest time from an attempt's release to its end.
     pub longest: Duration,
+    /// Intents of a steady load that stand in the journal.
+    pub streamed: u32,
 }
 
 /// A scribe at work; it ends when the last sender has gone.
@@ -72,9 +77,14 @@ pub(super) struct Scribe {
 }
 
 impl Scribe {
-    pub fn start(recorder: Recorder, bodies: Arc<Mutex<Bodies>>) -> (Self, mpsc::Sender<Ended>) {
+    /// Starts one; `stream` is the steady load that it also writes the intents of.
+    pub fn start(
+        recorder: Recorder,
+        bodies: Arc<Mutex<Bodies>>,
+        stream: Option<Arc<Stream>>,
+    ) -> (Self, mpsc::Sender<Ended>) {
         let (sender, ended) = mpsc::channel(WAITING);
-        (Self { task: tokio::spawn(write_down(ended, recorder, bodies)) }, sender)
+        (Self { task: tokio::spawn(write_down(ended, recorder, bodies, stream)) }, sender)
     }
 
     /// Waits until everything is written down.
@@ -87,9 +97,16 @@ async fn write_down(
     mut ended: mpsc::Receiver<Ended>,
     recorder: Recorder,
     bodies: Arc<Mutex<Bodies>>,
+    stream: Option<Arc<Stream>>,
 ) -> Account {
     let mut account = Account::default();
     while let Some(Ended { mut attempt, body }) = ended.recv().await {
+        if let Some(stream) = &stream {
+            while stream.id(account.streamed) <= attempt.intent {
+                recorder.record(Fact::Intent(stream.intent(account.streamed))).await;
+                account.streamed += 1;
+            }
+        }
         if let Some(body) = body {
             let (id, fact) = bodies.lock().unwrap_or_else(PoisonError::into_inner).number(body);
             attempt.body = Some(id);
@@ -98,7 +115,9 @@ async fn write_down(
             }
         }
         account.tally.count(&attempt);
-        account.longest = account.longest.max(attempt.latency().unwrap_or_default());
+        if let (Some(released), Some(completed)) = (attempt.released, attempt.completed) {
+            account.longest = account.longest.max(completed.since(released));
+        }
         if attempt.outcome.is_definite() {
             account.decided.insert(attempt.intent);
         }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use dupeproof::history::{Cause, Outcome, PhaseId, RunId, Sent};
 use dupeproof::load::LoadError;
-use dupeproof::profile::Release;
+use dupeproof::profile::{Burst, Release};
 use tokio::io::BufReader;
 use tokio::sync::{Mutex, Notify};
 
@@ -160,9 +160,10 @@ async fn what_cannot_be_the_planned_burst_is_refused_before_anything_is_sent() {
         ..burst(1, 1)
     };
     let stop = rig.stop.clone();
-    let without = rig.load.run_burst(PhaseId(0), &frozen, None, &stop).await;
+    let without = rig.load.run_phase(PhaseId(0), &Burst::SameKey(frozen), None, &stop).await;
     assert!(matches!(without, Err(LoadError::NothingToFreeze)));
-    let huge = rig.load.run_burst(PhaseId(0), &burst(1_000_000, 1_000), None, &stop).await;
+    let huge = Burst::SameKey(burst(1_000_000, 1_000));
+    let huge = rig.load.run_phase(PhaseId(0), &huge, None, &stop).await;
     assert!(matches!(huge, Err(LoadError::OpenFiles { .. } | LoadError::TooMany { .. })));
     assert_eq!(server.connections(), 0);
 }

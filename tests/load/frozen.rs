@@ -1,77 +1,16 @@
-//! A release into a target that is really stopped: this binary, executed again as a server.
+//! A release into a target that is really stopped.
 
-use std::io::{BufRead, BufReader, Lines, Read, Write};
-use std::net::SocketAddr;
-use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-use dupeproof::history::{InstanceId, PhaseId, Sent};
+use dupeproof::history::{InstanceId, Sent};
 use dupeproof::load::{Freezer, Freezing, LoadError};
-use dupeproof::profile::{Crowd, Release};
+use dupeproof::profile::{Burst, Crowd, Release};
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process, waitid};
 
+use crate::other::Other;
 use crate::rig::{Rig, burst, by_intent, client, hasty, targets};
-use crate::server::{Gate, listen};
-
-const ROLE: &str = "DUPEPROOF_TEST_SERVER";
-
-/// Not a test but the server, where the variable says so; a test run passes through.
-#[test]
-fn server_of_another_process() {
-    let Ok(together) = std::env::var(ROLE) else { return };
-    std::thread::spawn(|| {
-        let _ = std::io::stdin().read(&mut [0]);
-        std::process::exit(0);
-    });
-    let gate = Gate::of(together.parse().unwrap());
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
-    runtime.block_on(async {
-        let listener = listen();
-        println!("\nport {}", listener.local_addr().unwrap().port());
-        std::io::stdout().flush().unwrap();
-        while let Ok((stream, _)) = listener.accept().await {
-            tokio::spawn(gate.clone().serve(stream));
-        }
-    });
-}
-
-/// A server in a process of its own; it ends with this one, or when it is dropped.
-struct Other {
-    child: Child,
-    address: SocketAddr,
-    /// Kept open: its test runner speaks up now and then, and would end at a broken pipe.
-    _words: Lines<BufReader<ChildStdout>>,
-}
-
-impl Other {
-    fn start(together: usize) -> Self {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "frozen::server_of_another_process", "--nocapture"])
-            .env(ROLE, together.to_string())
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        let port = lines.find_map(|line| line.unwrap().strip_prefix("port ")?.parse().ok());
-        let address = SocketAddr::from(([127, 0, 0, 1], port.unwrap()));
-        Self { child, address, _words: lines }
-    }
-
-    fn pid(&self) -> Pid {
-        Pid::from_child(&self.child)
-    }
-}
-
-impl Drop for Other {
-    fn drop(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
-    }
-}
 
 #[derive(Debug)]
 struct Signals {
@@ -153,8 +92,7 @@ async fn a_freeze_that_fails_is_undone_and_nothing_is_released() {
         let mut settings = client();
         settings.retries.at_most = 3;
         let mut rig = Rig::new(targets(&[other.address]), settings).await;
-        let stop = rig.stop.clone();
-        let failed = rig.load.run_burst(PhaseId(0), &frozen(5, 4), Some(freezer), &stop).await;
+        let failed = rig.phase(&Burst::SameKey(frozen(5, 4)), Some(freezer)).await;
         assert!(matches!(failed, Err(LoadError::Freeze { .. })));
         assert_eq!(thaws.load(Ordering::SeqCst), 1);
         let history = rig.history();
@@ -173,10 +111,9 @@ async fn a_burst_that_is_dropped_while_frozen_still_resumes_the_target() {
     let (frozen_now, go_on) = (Arc::clone(&freezer.1), Arc::clone(&freezer.2));
     let thaws = Arc::clone(&freezer.0.thaws);
     let mut rig = Rig::new(targets(&[other.address]), hasty()).await;
-    let stop = rig.stop.clone();
     {
-        let burst = frozen(5, 4);
-        let running = rig.load.run_burst(PhaseId(0), &burst, Some(freezer), &stop);
+        let burst = Burst::SameKey(frozen(5, 4));
+        let running = rig.phase(&burst, Some(freezer));
         tokio::select! {
             _ = running => panic!("the burst cannot end while freezing waits"),
             () = frozen_now.notified() => {}

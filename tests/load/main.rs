@@ -5,13 +5,19 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot set up its world should end there")]
 
+mod arrivals;
 mod bursts;
 mod classify;
 mod frozen;
+mod kinds;
+mod other;
+mod recording;
 mod replies;
 mod resolving;
 mod retries;
 mod rig;
+mod scenes;
+mod sequences;
 mod server;
 mod splits;
 mod tls;

@@ -8,10 +8,12 @@ use dupeproof::history::{
     Attempt, Clock, Fact, History, InstanceId, Intent, IntentId, JournalWriter, PhaseId, Recorder,
     RunFacts, RunId, SCHEMA_VERSION,
 };
-use dupeproof::load::{BurstSummary, Freezer, Load, LoadSettings, Progress, TargetInstance};
+use dupeproof::load::{
+    self, Freezer, Load, LoadSettings, PhaseSummary, Planned, Progress, TargetInstance,
+};
 use dupeproof::profile::{
-    BodyTemplate, ClientSettings, Contract, Crowd, Products, Release, Request, Retries,
-    TextTemplate,
+    Actor, BodyTemplate, Burst, ClientSettings, Contract, Crowd, Products, Release, Request,
+    Retries, TextTemplate,
 };
 use tokio_util::sync::CancellationToken;
 
@@ -75,12 +77,40 @@ pub fn burst(users: u32, threads: u32) -> Crowd {
     }
 }
 
+const PRODUCTS: Products = Products { count: 3, stock: 100 };
+
+/// What a rig is made from.
+pub struct Setup {
+    pub targets: Vec<TargetInstance>,
+    pub client: ClientSettings,
+    pub run: RunId,
+    pub contract: Contract,
+    pub requests: Vec<Request>,
+    pub actor: Actor,
+    pub most_in_flight: usize,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self {
+            targets: Vec::new(),
+            client: client(),
+            run: RunId::fresh(),
+            contract: Contract::order_strict(),
+            requests: vec![request()],
+            actor: Actor::default(),
+            most_in_flight: load::MOST_IN_FLIGHT,
+        }
+    }
+}
+
 /// A load at work.
 pub struct Rig {
     pub load: Load,
     pub progress: Arc<Progress>,
     pub stop: CancellationToken,
     pub clock: Clock,
+    parts: (Contract, Vec<Request>),
     folder: tempfile::TempDir,
     writer: JournalWriter,
     phases: u16,
@@ -92,6 +122,12 @@ impl Rig {
     }
 
     pub async fn with(targets: Vec<TargetInstance>, client: ClientSettings, run: RunId) -> Self {
+        Self::set_up(Setup { targets, client, run, ..Setup::default() }).await
+    }
+
+    pub async fn set_up(setup: Setup) -> Self {
+        let Setup { targets, client, run, contract, requests, actor, most_in_flight } = setup;
+        let parts = (contract.clone(), requests.clone());
         let folder = tempfile::tempdir().unwrap();
         let (recorder, writer) = Recorder::create(&folder.path().join("journal.jsonl")).unwrap();
         let clock = Clock::start();
@@ -114,16 +150,18 @@ impl Rig {
             recorder,
             targets,
             client,
-            contract: Contract::order_strict(),
-            requests: vec![request()],
-            products: Products { count: 3, stock: 100 },
+            contract,
+            requests,
+            products: PRODUCTS,
+            actor,
+            most_in_flight,
             progress: Arc::clone(&progress),
         });
         let stop = CancellationToken::new();
-        Self { load, progress, stop, clock, folder, writer, phases: 0 }
+        Self { load, progress, stop, clock, parts, folder, writer, phases: 0 }
     }
 
-    pub async fn run(&mut self, burst: &Crowd) -> BurstSummary {
+    pub async fn run(&mut self, burst: &Crowd) -> PhaseSummary {
         self.run_with(burst, None).await
     }
 
@@ -131,10 +169,34 @@ impl Rig {
         &mut self,
         burst: &Crowd,
         freezer: Option<Arc<dyn Freezer>>,
-    ) -> BurstSummary {
+    ) -> PhaseSummary {
+        let burst = Burst::SameKey(burst.clone());
+        self.phase(&burst, freezer).await.unwrap()
+    }
+
+    /// Runs a phase of any kind; what was announced must be what was planned.
+    pub async fn play(&mut self, burst: &Burst) -> PhaseSummary {
+        let planned = self.planned(burst);
+        let summary = self.phase(burst, None).await.unwrap();
+        assert_eq!(summary.planned, planned.attempts);
+        summary
+    }
+
+    pub async fn phase(
+        &mut self,
+        burst: &Burst,
+        freezer: Option<Arc<dyn Freezer>>,
+    ) -> Result<PhaseSummary, load::LoadError> {
         let phase = PhaseId(self.phases);
         self.phases += 1;
-        self.load.run_burst(phase, burst, freezer, &self.stop).await.unwrap()
+        self.load.run_phase(phase, burst, freezer, &self.stop).await
+    }
+
+    /// What the next phase would need and do.
+    pub fn planned(&self, burst: &Burst) -> Planned {
+        let (contract, requests) = &self.parts;
+        let parts = load::Parts { seed: 42, products: PRODUCTS, contract, requests };
+        load::planned(PhaseId(self.phases), burst, parts).unwrap()
     }
 
     /// The run's intents, as soon as the journal holds all `count` of them.

@@ -5,14 +5,15 @@
 //! begun to wait, so that no reply is stamped late.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::history::{Cause, Outcome, PhaseId, Sent};
-use crate::load::asker::Asker;
-use crate::load::desk::{Desk, Ending};
+use crate::history::{PhaseId, Sent};
+use crate::load::asker::{Asker, too_late};
+use crate::load::compose::PlannedAttempt;
+use crate::load::desk::{Answered, Desk, Ending, INTERRUPTED};
 use crate::load::http::{Connection, Held, Reply, ReplyReader};
-use crate::load::plan::PlannedAttempt;
 
 use super::board::Board;
 
@@ -32,6 +33,8 @@ pub(super) struct Client {
     pub phase: PhaseId,
     pub planned: PlannedAttempt,
     pub place: usize,
+    /// How long it waits after its own departure; `None` where all depart together.
+    pub patience: Option<Duration>,
     pub ready: mpsc::Sender<Ready>,
 }
 
@@ -43,15 +46,16 @@ struct First {
 
 impl Client {
     pub async fn run(mut self) {
-        let outcome = self.take_part().await;
-        self.ask_until_definite(outcome).await;
+        let answered = self.take_part().await;
+        self.asker.ask_until_definite(answered, &self.planned, self.phase).await;
     }
 
     /// The attempt that leaves with all the others.
-    async fn take_part(&mut self) -> Outcome {
+    async fn take_part(&mut self) -> Answered {
         let desk = Arc::clone(&self.asker.desk);
         let First { connection, end } = self.first(&desk).await;
         let completed = desk.clock.now();
+        self.board.answered(self.place, completed, desk.clock);
         let departure = self.board.departure(self.place).await;
         let sent = match (departure.last_byte, &connection) {
             (Some(_), _) => Sent::Whole,
@@ -67,9 +71,9 @@ impl Client {
         }
         let ending = Ending {
             id: self.planned.id,
-            intent: self.asker.intent,
-            cause: Cause::Burst,
+            cause: self.planned.cause,
             target: self.planned.target,
+            planned: None,
             sent,
             first_byte,
             last_byte: departure.last_byte,
@@ -77,30 +81,38 @@ impl Client {
             completed,
             end,
         };
-        desk.finish(ending, self.asker.request).await
+        let letter = Arc::clone(&self.asker.letter);
+        desk.finish(ending, letter.as_ref().into()).await
     }
 
     async fn first(&self, desk: &Desk) -> First {
         let target = self.planned.target;
+        let rendered = match &self.planned.letter.rendered {
+            Ok(rendered) if !desk.stop.is_cancelled() => rendered,
+            Ok(_) => return self.nothing(INTERRUPTED.to_owned()).await,
+            Err(why) => return self.nothing(why.clone()).await,
+        };
         let opened = tokio::select! {
             biased;
             () = self.board.given_up() => Err(self.board.reason("")),
             opened = desk.open(target) => opened,
         };
         let held = opened.and_then(|mut connection| {
-            let held = connection.prepare_held(&self.asker.rendered[target])?;
+            let held = connection.prepare_held(&rendered[target])?;
             Ok((connection, held))
         });
         let (mut connection, held) = match held {
             Ok(opened) => opened,
-            Err(what) => {
-                self.say_ready(None).await;
-                return First { connection: None, end: Err(what) };
-            }
+            Err(what) => return self.nothing(what).await,
         };
         desk.progress.add_connected();
         let end = self.wait_for_reply(desk, &mut connection, held).await;
         First { connection: Some(connection), end }
+    }
+
+    async fn nothing(&self, why: String) -> First {
+        self.say_ready(None).await;
+        First { connection: None, end: Err(why) }
     }
 
     /// Sends all but the held byte, says ready, and reads until there is a reply or none.
@@ -130,14 +142,37 @@ impl Client {
             let announce = async {
                 self.say_ready(held.take()).await;
                 said = true;
-                self.board.given_up().await;
+                self.patience_ends().await
             };
             self.read(desk, connection, &mut reader, announce).await
         };
         if !said {
             self.say_ready(held).await;
         }
-        end.unwrap_or_else(|| Err(self.board.reason(&reader.progress())))
+        end.unwrap_or_else(|patience| {
+            let progress = reader.progress();
+            Err(patience.map_or_else(
+                || self.board.reason(&progress),
+                |patience| too_late(patience, &progress),
+            ))
+        })
+    }
+
+    /// Waits until this attempt is to be given up; for its own patience, if it was that.
+    async fn patience_ends(&self) -> Option<Duration> {
+        let Some(patience) = self.patience else {
+            self.board.given_up().await;
+            return None;
+        };
+        let own = async {
+            self.board.departure(self.place).await;
+            tokio::time::sleep(patience).await;
+        };
+        tokio::select! {
+            biased;
+            () = self.board.given_up() => None,
+            () = own => Some(patience),
+        }
     }
 
     /// Reads the reply. `announce` is polled only once the reading waits; its end gives up.
@@ -146,36 +181,17 @@ impl Client {
         desk: &Desk,
         connection: &mut Connection,
         reader: &mut ReplyReader,
-        announce: impl Future<Output = ()>,
-    ) -> Option<Result<Reply, String>> {
+        announce: impl Future<Output = Option<Duration>>,
+    ) -> Result<Result<Reply, String>, Option<Duration>> {
         tokio::select! {
             biased;
-            end = connection.receive(desk.clock, reader) => Some(end),
-            () = announce => None,
+            end = connection.receive(desk.clock, reader) => Ok(end),
+            patience = announce => Err(patience),
         }
     }
 
     async fn say_ready(&self, held: Option<Held>) {
         // Nobody listens any more when the burst was stopped.
         let _ = self.ready.send(Ready { place: self.place, held }).await;
-    }
-
-    async fn ask_until_definite(&mut self, mut outcome: Outcome) {
-        let desk = Arc::clone(&self.asker.desk);
-        let retries = desk.client.retries;
-        for retry in 0..retries.at_most {
-            if outcome.is_definite() {
-                return;
-            }
-            let (first, longest) = (retries.first_wait, retries.longest_wait);
-            let wait = desk.dice.wait(self.phase, self.planned.id, retry, first, longest);
-            tokio::select! {
-                biased;
-                () = desk.stop.cancelled() => return,
-                () = tokio::time::sleep(wait) => {}
-            }
-            let target = (self.planned.target + 1 + retry as usize) % desk.peers.len();
-            outcome = self.asker.ask(Cause::Retry, target, None).await;
-        }
     }
 }

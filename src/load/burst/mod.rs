@@ -1,8 +1,9 @@
-//! A burst: everything is prepared, then all last bytes leave in one instant.
+//! A burst: everything is prepared, then the last bytes leave as its arrival says.
 //!
-//! [`Load::run_burst`] reads as the story of it. It owns every client task and awaits them all; a
-//! burst that is stopped or can't be released still writes down what became of each attempt.
+//! [`Load::crowd`] reads as the story of it. It owns every client task and awaits them all; a burst
+//! that is stopped or can't be released still writes down what became of each attempt.
 
+mod arrival;
 mod board;
 mod client;
 mod frozen;
@@ -18,72 +19,53 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::history::{BurstFacts, Fact, PhaseId};
-use crate::profile::Crowd;
+use crate::profile::Arrival;
 
 pub use frozen::{Freezer, Freezing};
 
+pub(super) use release::Crowding;
+pub(super) use volley::sleep_until;
+
 use super::asker::Asker;
+use super::compose::PlannedAttempt;
 use super::desk::Desk;
 use super::error::LoadError;
-use super::files;
-use super::plan::Plan;
 use super::run::Load;
-use super::scribe::Tally;
 use super::tasks::joined;
 use board::{Board, GivenUp};
 use client::{Client, Ready};
-use release::Means;
 use volley::Trigger;
 
 /// Clients whose word "ready" may wait to be heard.
 const WAITING: usize = 256;
 
-/// What a burst came to; the facts are in the journal.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct BurstSummary {
-    /// Attempts of the burst itself.
-    pub planned: u64,
-    /// How it was released; `None` when it was interrupted before that.
-    pub release: Option<BurstFacts>,
-    /// All attempts, retries included.
-    pub tally: Tally,
-    /// Whether `stop` ended it early.
-    pub interrupted: bool,
-}
-
 impl Load {
-    /// Runs one burst to its end: the replies, and the retries of its clients. `freezer` is needed
-    /// for a frozen release only. `stop` ends it early and cleanly: what was sent is written down.
-    pub async fn run_burst(
-        &mut self,
+    /// Sends a crowd's attempts together and waits for all of its clients, retries included. How
+    /// it was released; nothing when it was stopped before that. `halt` is the crowd's own: a
+    /// release that fails cancels it.
+    pub(super) async fn crowd(
+        &self,
         phase: PhaseId,
-        burst: &Crowd,
-        freezer: Option<Arc<dyn Freezer>>,
-        stop: &CancellationToken,
-    ) -> Result<BurstSummary, LoadError> {
-        let means = Means::of(burst.release, freezer)?;
-        let room = self.make_room(burst)?;
-        let plan = self.plan(phase, burst)?;
-        let planned = plan.attempts.len() as u64;
-        self.settings.progress.add_planned(planned);
-        for intent in &plan.intents {
-            self.settings.recorder.record(Fact::Intent(intent.clone())).await;
-        }
-        let halt = stop.child_token();
-        let (desk, scribe) = self.desk(room, &halt).await;
-        let board = Arc::new(Board::default());
+        crowding: &Crowding,
+        planned: Vec<PlannedAttempt>,
+        desk: &Arc<Desk>,
+        halt: &CancellationToken,
+    ) -> Result<Option<BurstFacts>, LoadError> {
+        let seats: Vec<_> = planned.iter().map(|one| (one.group, one.target)).collect();
+        let board = Arc::new(Board::of(planned.len()));
         let begun = Instant::now();
-        let (mut clients, ready) = start_clients(&plan, burst.request, &desk, &board);
-        drop(desk);
-        let release = match gather(&plan, ready, stop).await {
+        let patience = self.settings.client.timeout;
+        let own = (crowding.arrival != Arrival::AtOnce).then_some(patience);
+        let (mut clients, ready) = start_clients(planned, phase, own, desk, &board);
+        let release = match gather(&seats, ready, halt).await {
             None => {
-                board.release(Vec::new());
+                board.close();
                 board.give_up(GivenUp::Interrupted);
                 Ok(None)
             }
             Some(triggers) => {
                 let connecting = begun.elapsed();
-                let released = self.release(phase, &means, triggers, planned, &board).await;
+                let released = self.release(phase, crowding, triggers, &board, halt).await;
                 released
                     .map(|facts| Some(BurstFacts { connecting_us: micros(connecting), ..facts }))
             }
@@ -96,36 +78,28 @@ impl Load {
                 board.give_up(GivenUp::NotReleased(error.to_string()));
             }
         }
-        see_off(&mut clients, &board, self.settings.client.timeout, stop).await;
-        let tally = self.book(&plan.intents, scribe.finish().await);
-        Ok(BurstSummary { planned, release: release?, tally, interrupted: stop.is_cancelled() })
-    }
-
-    fn make_room(&self, burst: &Crowd) -> Result<files::Room, LoadError> {
-        let clients = u64::from(burst.users) * u64::from(burst.threads);
-        let asked = 1 + u64::from(self.settings.client.retries.at_most);
-        let instances = asked.min(self.targets().len() as u64);
-        files::make_room(clients, clients.saturating_mul(instances))
+        see_off(&mut clients, &board, patience, halt).await;
+        release
     }
 }
 
 fn start_clients(
-    plan: &Plan,
-    request: usize,
+    planned: Vec<PlannedAttempt>,
+    phase: PhaseId,
+    patience: Option<Duration>,
     desk: &Arc<Desk>,
     board: &Arc<Board>,
 ) -> (JoinSet<()>, mpsc::Receiver<Ready>) {
     let (sender, ready) = mpsc::channel(WAITING);
     let mut clients = JoinSet::new();
-    for (place, &planned) in plan.attempts.iter().enumerate() {
-        let intent = &plan.intents[planned.intent];
-        let rendered = Arc::clone(&plan.rendered[planned.intent]);
+    for (place, planned) in planned.into_iter().enumerate() {
         let client = Client {
-            asker: Asker::new(Arc::clone(desk), intent.id, request, rendered),
+            asker: Asker::new(Arc::clone(desk), Arc::clone(&planned.letter)),
             board: Arc::clone(board),
-            phase: intent.phase,
+            phase,
             planned,
             place,
+            patience,
             ready: sender.clone(),
         };
         clients.spawn(client.run());
@@ -134,21 +108,20 @@ fn start_clients(
 }
 
 /// Waits until every client is ready, or has nothing to be released; `None` when stopped meanwhile.
-/// The triggers stand in the order of the plan, which is key order.
+/// `seats` are group and instance of each; the triggers stand in the order of the plan.
 async fn gather(
-    plan: &Plan,
+    seats: &[(u32, usize)],
     mut ready: mpsc::Receiver<Ready>,
     stop: &CancellationToken,
 ) -> Option<Vec<Trigger>> {
-    let mut triggers = Vec::with_capacity(plan.attempts.len());
-    for _ in 0..plan.attempts.len() {
+    let mut triggers = Vec::with_capacity(seats.len());
+    for _ in 0..seats.len() {
         let Ready { place, held } = tokio::select! {
             biased;
             () = stop.cancelled() => return None,
             ready = ready.recv() => ready?,
         };
-        let planned = plan.attempts[place];
-        let (key, target) = (planned.intent, planned.target);
+        let (key, target) = seats[place];
         triggers.extend(held.map(|held| Trigger { place, key, target, held }));
     }
     triggers.sort_unstable_by_key(|trigger| trigger.place);

@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::history::{BurstFacts, InstanceId, PhaseId, ResumeFacts};
 use crate::load::error::LoadError;
 use crate::load::run::Load;
-use crate::profile::Release;
+use crate::profile::{Arrival, Release};
 
 use super::board::{Board, Departure};
 use super::frozen::{self, Freezer};
@@ -16,20 +16,38 @@ use super::volley::{self, Fired, Trigger};
 
 /// How the last bytes leave, with what it takes.
 #[derive(Clone, Debug)]
-pub(super) enum Means {
+pub(in crate::load) struct Crowding {
+    means: Means,
+    pub(super) arrival: Arrival,
+}
+
+#[derive(Clone, Debug)]
+enum Means {
     Loop,
     Frozen(Arc<dyn Freezer>),
 }
 
-impl Means {
-    pub fn of(release: Release, freezer: Option<Arc<dyn Freezer>>) -> Result<Self, LoadError> {
-        match (release, freezer) {
-            (Release::Loop, _) => Ok(Self::Loop),
-            (Release::Frozen, Some(freezer)) => Ok(Self::Frozen(freezer)),
-            (Release::Frozen, None) => Err(LoadError::NothingToFreeze),
-        }
+impl Crowding {
+    /// A release that doesn't leave in one instant has nothing to be frozen for.
+    pub fn of(
+        release: Release,
+        arrival: Arrival,
+        freezer: Option<Arc<dyn Freezer>>,
+    ) -> Result<Self, LoadError> {
+        let means = match (release, freezer) {
+            (Release::Frozen, Some(freezer)) if arrival == Arrival::AtOnce => {
+                Means::Frozen(freezer)
+            }
+            (Release::Frozen, None) if arrival == Arrival::AtOnce => {
+                return Err(LoadError::NothingToFreeze);
+            }
+            _ => Means::Loop,
+        };
+        Ok(Self { means, arrival })
     }
+}
 
+impl Means {
     const fn word(&self) -> &'static str {
         match self {
             Self::Loop => "loop",
@@ -50,55 +68,88 @@ impl Load {
     pub(super) async fn release(
         &self,
         phase: PhaseId,
-        means: &Means,
+        crowding: &Crowding,
         triggers: Vec<Trigger>,
-        planned: u64,
-        board: &Board,
+        board: &Arc<Board>,
+        halt: &tokio_util::sync::CancellationToken,
     ) -> Result<BurstFacts, LoadError> {
-        let triggers: Arc<[Trigger]> = triggers.into();
+        let connections = triggers.len() as u64;
+        let seats: Vec<_> = triggers.iter().map(|trigger| (trigger.key, trigger.place)).collect();
         let gauged = gauge::twenty_sends_us().await;
-        let (twenty_sends_us, fired) = match gauged {
-            Ok(cost) => (cost, means.fire(&triggers).await),
-            Err(error) => (0, Fired::nothing(error)),
+        let released = match (&gauged, crowding.arrival) {
+            (Err(_), _) => Ok(Vec::new()),
+            (Ok(_), Arrival::AtOnce) => self.at_once(&crowding.means, triggers.into(), board).await,
+            (Ok(_), Arrival::Staggered(gap)) => {
+                self.staggered(triggers, gap, board, halt).await.map(|()| Vec::new())
+            }
+            (Ok(_), Arrival::Spread) => {
+                self.spread(triggers, board, halt).await.map(|()| Vec::new())
+            }
+            (Ok(_), Arrival::AroundCompletion) => {
+                self.around_completion(triggers, board, halt).await.map(|()| Vec::new())
+            }
         };
-        let left = fired.left.iter().flatten().count();
-        self.settings.progress.add_released(left as u64);
-        board.release(self.departures(planned as usize, &triggers, &fired));
-        let (spread_median_us, spread_worst_us) = volley::spread_us(&triggers, &fired.left);
-        let resumes = fired.resumes.iter().map(|&(instance, moment)| ResumeFacts {
-            instance,
-            at: self.settings.clock.at(moment),
-        });
-        let facts = BurstFacts {
+        board.close();
+        let (spread_median_us, spread_worst_us) = spread_us(&seats, board);
+        let left = seats.iter().filter(|(_, place)| board.departed(*place).last_byte.is_some());
+        self.settings.progress.add_released(left.count() as u64);
+        Ok(BurstFacts {
             phase,
-            release: means.word().to_owned(),
+            release: crowding.means.word().to_owned(),
             spread_median_us,
             spread_worst_us,
-            twenty_sends_us,
-            connections: triggers.len() as u64,
+            twenty_sends_us: gauged?,
+            connections,
             connecting_us: 0,
-            resumes: resumes.collect(),
-        };
-        fired.trouble.map_or(Ok(facts), Err)
+            resumes: released?,
+        })
     }
 
-    /// What became of each attempt, by its place. An instance that was resumed could begin only
-    /// then; one that wasn't frozen, when its byte left.
-    fn departures(&self, planned: usize, triggers: &[Trigger], fired: &Fired) -> Vec<Departure> {
+    /// All in one instant; when each instance was resumed.
+    async fn at_once(
+        &self,
+        means: &Means,
+        triggers: Arc<[Trigger]>,
+        board: &Board,
+    ) -> Result<Vec<ResumeFacts>, LoadError> {
         let clock = self.settings.clock;
-        let mut departures = vec![Departure::default(); planned];
+        let fired = means.fire(&triggers).await;
         for (trigger, left) in triggers.iter().zip(&fired.left) {
             let Some(left) = *left else { continue };
+            // An instance that was resumed could begin only then; another, when its byte left.
             let resumed = resumed_at(&fired.resumes, self.targets()[trigger.target].id);
-            departures[trigger.place] = Departure {
+            let departure = Departure {
                 last_byte: Some(clock.at(left)),
                 released: Some(clock.at(resumed.map_or(left, |resumed| resumed.max(left)))),
             };
+            board.depart(trigger.place, departure);
         }
-        departures
+        let resumes = fired.resumes.iter();
+        let resumes = resumes.map(|&(instance, at)| ResumeFacts { instance, at: clock.at(at) });
+        fired.trouble.map_or(Ok(resumes.collect()), Err)
     }
 }
 
 fn resumed_at(resumes: &[(InstanceId, Instant)], instance: InstanceId) -> Option<Instant> {
     resumes.iter().find(|(resumed, _)| *resumed == instance).map(|&(_, moment)| moment)
+}
+
+/// The median and the worst time from a group's first byte to its last, in microseconds; groups of
+/// which fewer than two bytes left have none.
+fn spread_us(seats: &[(u32, usize)], board: &Board) -> (u64, u64) {
+    let mut spreads: Vec<_> = seats
+        .chunk_by(|(one, _), (other, _)| one == other)
+        .filter_map(|group| {
+            let left = group.iter().filter_map(|(_, place)| board.departed(*place).last_byte);
+            let mut left: Vec<_> = left.collect();
+            left.sort_unstable();
+            match left.as_slice() {
+                [first, .., last] => Some(last.since(*first).as_micros() as u64),
+                _ => None,
+            }
+        })
+        .collect();
+    spreads.sort_unstable();
+    let median = spreads.get(spreads.len() / 2).copied().unwrap_or(0);
+    (median, spreads.last().copied().unwrap_or(0))
 }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
+use tokio_util::sync::CancellationToken;
 
 use crate::history::InstanceId;
 use crate::load::error::LoadError;
@@ -18,13 +19,16 @@ use crate::load::http::Held;
 /// How long a full socket is waited for, after the others have left.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// How long a pacing thread sleeps before it looks whether it should stop.
+const LONGEST_SLEEP: Duration = Duration::from_millis(20);
+
 /// One attempt, ready to leave.
 #[derive(Debug)]
 pub(super) struct Trigger {
     /// Place of the attempt in the plan.
     pub place: usize,
-    /// Place of its intent in the plan.
-    pub key: usize,
+    /// What it contends for.
+    pub key: u32,
     /// Place of its instance.
     pub target: usize,
     pub held: Held,
@@ -77,6 +81,42 @@ pub(super) fn let_go(triggers: &[Trigger]) -> Vec<Option<Instant>> {
     left
 }
 
+/// Sends each held byte at its moment, on a thread that may block, and hands over the moment just
+/// before it left; `None` where the kernel didn't take it. Ends early when `stop` says so.
+pub(super) async fn pace(
+    triggers: Vec<(Instant, Trigger)>,
+    stop: CancellationToken,
+    mut tell: impl FnMut(&Trigger, Option<Instant>) + Send + 'static,
+) -> Result<(), LoadError> {
+    let pacing = tokio::task::spawn_blocking(move || {
+        for (due, trigger) in triggers {
+            if !sleep_until(due, &stop) {
+                return;
+            }
+            let now = Instant::now();
+            let left = match send_byte(&trigger.held) {
+                Ok(()) => Some(now),
+                Err(Errno::AGAIN) => send_late(&trigger.held, now + PATIENCE),
+                Err(_) => None,
+            };
+            tell(&trigger, left);
+        }
+    });
+    pacing.await.map_err(|error| LoadError::Release { reason: error.to_string() })
+}
+
+/// Sleeps on the thread, since a runtime's timer is a millisecond coarse; false when stopped.
+pub(in crate::load) fn sleep_until(due: Instant, stop: &CancellationToken) -> bool {
+    while !stop.is_cancelled() {
+        let left = due.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return true;
+        }
+        std::thread::sleep(left.min(LONGEST_SLEEP));
+    }
+    false
+}
+
 fn send_byte(held: &Held) -> Result<(), Errno> {
     send(&held.tcp, &[held.byte], SendFlags::DONTWAIT | SendFlags::NOSIGNAL).map(|_| ())
 }
@@ -92,26 +132,4 @@ fn send_late(held: &Held, give_up: Instant) -> Option<Instant> {
         }
         _ => None,
     }
-}
-
-/// The median and the worst time from a key's first byte to its last, in microseconds; keys of
-/// which fewer than two bytes left have none.
-pub(super) fn spread_us(triggers: &[Trigger], left: &[Option<Instant>]) -> (u64, u64) {
-    let departed: Vec<_> = triggers
-        .iter()
-        .zip(left)
-        .filter_map(|(trigger, left)| left.map(|left| (trigger.key, left)))
-        .collect();
-    let mut spreads: Vec<_> = departed
-        .chunk_by(|(one, _), (other, _)| one == other)
-        .filter(|key| key.len() > 1)
-        .map(|key| {
-            let moments = key.iter().map(|(_, left)| *left);
-            let last = moments.clone().max().expect("at least two");
-            last.duration_since(moments.min().expect("at least two")).as_micros() as u64
-        })
-        .collect();
-    spreads.sort_unstable();
-    let median = spreads.get(spreads.len() / 2).copied().unwrap_or(0);
-    (median, spreads.last().copied().unwrap_or(0))
 }

@@ -27,6 +27,16 @@ impl Reply {
     }
 }
 
+/// How every head begins.
+const VERSION: &[u8] = b"HTTP/1.";
+
+/// How much of a head's line there was.
+#[derive(Clone, Copy)]
+enum Line {
+    Whole,
+    Cut,
+}
+
 /// Why a reply can't be used. Its text says what was seen.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ReplyFault {
@@ -126,28 +136,51 @@ impl ReplyReader {
         if !self.share.grow(bytes.len()) {
             return Err(ReplyFault::OverBudget);
         }
-        for (at, &byte) in bytes.iter().enumerate() {
-            self.head.push(byte);
-            self.head_bytes += 1;
-            if self.head_bytes > LONGEST_HEAD {
-                return Err(ReplyFault::LongHead);
+        let mut rest = bytes;
+        while let Some(line) = self.take_line(&mut rest)? {
+            if matches!(line, Line::Cut) {
+                return Ok(None);
             }
-            let begun = self.head.len().min(b"HTTP/1.".len());
-            if self.head[..begun] != b"HTTP/1."[..begun] {
-                let what = self.head.escape_ascii().to_string();
-                return Err(ReplyFault::Garbage { what: format!("it begins with `{what}`") });
-            }
-            if byte == b'\n' && (self.head.ends_with(b"\n\r\n") || self.head.ends_with(b"\n\n")) {
+            if self.head.ends_with(b"\n\r\n") || self.head.ends_with(b"\n\n") {
                 let head = head::parse(&std::mem::take(&mut self.head))?;
                 match head.status {
                     101 => return Err(ReplyFault::Switched),
                     100..200 => {}
                     _ => self.begin_body(head)?,
                 }
-                return Ok(Some(&bytes[at + 1..]));
+                return Ok(Some(rest));
             }
         }
         Ok(None)
+    }
+
+    /// Moves the next line into the head, or what there is of it; nothing when nothing is left.
+    fn take_line(&mut self, rest: &mut &[u8]) -> Result<Option<Line>, ReplyFault> {
+        if rest.is_empty() {
+            return Ok(None);
+        }
+        // What isn't HTTP/1 is refused at its first wrong byte, wherever the stream was cut.
+        while self.head.len() < VERSION.len() {
+            let Some((&byte, others)) = rest.split_first() else { return Ok(Some(Line::Cut)) };
+            *rest = others;
+            self.count_head(1)?;
+            self.head.push(byte);
+            if !VERSION.starts_with(&self.head) {
+                let what = self.head.escape_ascii().to_string();
+                return Err(ReplyFault::Garbage { what: format!("it begins with `{what}`") });
+            }
+        }
+        let end = rest.iter().position(|&byte| byte == b'\n');
+        let (line, others) = rest.split_at(end.map_or(rest.len(), |end| end + 1));
+        *rest = others;
+        self.count_head(line.len())?;
+        self.head.extend_from_slice(line);
+        Ok(Some(if end.is_some() { Line::Whole } else { Line::Cut }))
+    }
+
+    fn count_head(&mut self, bytes: usize) -> Result<(), ReplyFault> {
+        self.head_bytes += bytes;
+        if self.head_bytes > LONGEST_HEAD { Err(ReplyFault::LongHead) } else { Ok(()) }
     }
 
     fn begin_body(&mut self, head: Head) -> Result<(), ReplyFault> {

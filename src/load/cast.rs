@@ -1,0 +1,78 @@
+//! Who and what a run plays with: the names of users, keys and products, by number.
+//!
+//! They are a function of the run and the number alone, so that whoever reads the database can ask
+//! for exactly these rows before anything was sent. Pools of existing users and products (S09) take
+//! the place of made-up ones, in turn.
+
+use sha2::{Digest, Sha256};
+
+use crate::history::RunId;
+use crate::profile::{Actor, KeyRule, KeySyntax, Secret};
+
+use super::dice::uuid_of;
+
+/// The user of the run's intent with this number, where the profile names none.
+pub fn user_name(run: RunId, intent: u32) -> String {
+    format!("u-{run}-{intent:03}")
+}
+
+/// The key of the run's intent with this number, where keys have no syntax of their own.
+pub fn key_name(run: RunId, intent: u32) -> String {
+    format!("k-{run}-{intent:03}")
+}
+
+/// The names of one run.
+#[derive(Clone, Debug)]
+pub struct Cast {
+    run: RunId,
+    syntax: KeySyntax,
+    users: Vec<Secret>,
+    products: Vec<i64>,
+}
+
+impl Cast {
+    pub fn new(run: RunId, actor: &Actor, rule: &KeyRule) -> Self {
+        Self {
+            run,
+            syntax: rule.syntax,
+            users: actor.users.clone(),
+            products: actor.products.clone(),
+        }
+    }
+
+    /// The user of the intent with this number.
+    pub fn user(&self, intent: u32) -> String {
+        match self.users.len() {
+            0 => user_name(self.run, intent),
+            count => self.users[intent as usize % count].reveal().to_owned(),
+        }
+    }
+
+    /// A user as messages may show it: one that came from the environment by its variable's name.
+    pub(super) fn shown(&self, user: &str) -> String {
+        let known = self.users.iter().find(|known| known.reveal() == user);
+        known.map_or(user, Secret::written).to_owned()
+    }
+
+    /// The key of the intent with this number, as it is stored: without the quotes that it may
+    /// travel in.
+    pub fn key(&self, intent: u32) -> String {
+        match self.syntax {
+            KeySyntax::Raw | KeySyntax::Quoted => key_name(self.run, intent),
+            KeySyntax::Uuid => {
+                let digest = Sha256::digest(format!("key/{}/{intent}", self.run));
+                let mut bytes = [0; 16];
+                bytes.copy_from_slice(&digest[..16]);
+                uuid_of(bytes)
+            }
+        }
+    }
+
+    /// The product with this index.
+    pub fn product(&self, index: u32) -> i64 {
+        match self.products.len() {
+            0 => self.run.first_product() + i64::from(index),
+            count => self.products[index as usize % count],
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! One of the places for a request in flight.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::history::{AttemptId, Cause, RunTime};
+use crate::load::asker::exchange;
+use crate::load::desk::{Addressed, Ending, INTERRUPTED};
+use crate::load::http::Connection;
+
+use super::Run;
+
+/// Takes attempts as they come due, one at a time.
+pub(super) struct Worker {
+    run: Arc<Run>,
+    begin: RunTime,
+    /// Used again for every request.
+    bytes: Vec<u8>,
+}
+
+impl Worker {
+    pub fn new(run: Arc<Run>, begin: RunTime) -> Self {
+        Self { run, begin, bytes: Vec::new() }
+    }
+
+    pub async fn work(mut self) {
+        let run = Arc::clone(&self.run);
+        while let Ok(turn) = run.due.acquire().await {
+            turn.forget();
+            let attempt = run.next.fetch_add(1, Ordering::Relaxed);
+            if attempt >= run.stream.schedule().attempts() || run.desk.stop.is_cancelled() {
+                return;
+            }
+            self.make(attempt).await;
+        }
+    }
+
+    async fn make(&mut self, attempt: u32) {
+        let run = Arc::clone(&self.run);
+        let (desk, stream) = (&run.desk, &run.stream);
+        let place = stream.carried_by(attempt);
+        let target = attempt as usize % desk.peers.len();
+        let planned = self.begin.plus(stream.schedule().start(attempt));
+        let id = AttemptId(run.first_attempt.0 + attempt);
+        let now = desk.clock.now();
+        let unsent = Ending::unsent(id, Cause::Steady, target, now, String::new());
+        let unsent = Ending { planned: Some(planned), ..unsent };
+        let ending = if now.since(planned) > desk.client.timeout {
+            let waited = now.since(planned);
+            Ending { end: Err(format!("no connection was free within {waited:.1?}")), ..unsent }
+        } else {
+            self.send(unsent, place, target).await
+        };
+        let letter = Addressed {
+            intent: stream.id(place),
+            request: stream.request(),
+            variant: None,
+            token_at: None,
+            secrets: stream.secrets(place),
+        };
+        desk.finish(ending, letter).await;
+    }
+
+    async fn send(&mut self, mut ending: Ending, place: u32, target: usize) -> Ending {
+        let run = Arc::clone(&self.run);
+        let desk = &run.desk;
+        let rendered = run.stream.render(place, target, &mut self.bytes);
+        let opened = match rendered {
+            Ok(()) => self.connection(target).await,
+            Err(error) => Err(error.to_string()),
+        };
+        let prepared =
+            opened.and_then(|mut connection| connection.prepare(&self.bytes).map(|()| connection));
+        let mut connection = match prepared {
+            Ok(connection) => connection,
+            Err(what) => return Ending { completed: desk.clock.now(), end: Err(what), ..ending },
+        };
+        ending.end = exchange(desk, &mut connection, desk.client.timeout).await;
+        ending.completed = desk.clock.now();
+        if ending.over(&connection) {
+            run.pool.keep(target, connection);
+        }
+        ending
+    }
+
+    async fn connection(&self, target: usize) -> Result<Connection, String> {
+        let desk = &self.run.desk;
+        if let Some(connection) = self.run.pool.take(target) {
+            return Ok(connection);
+        }
+        tokio::select! {
+            biased;
+            () = desk.stop.cancelled() => Err(INTERRUPTED.to_owned()),
+            opened = desk.open(target) => opened,
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Steady loads, in a binary of their own and one test at a time: what they measure is time and
+//! memory, which others would disturb.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot set up its world should end there")]
+
+#[path = "../load/other.rs"]
+mod other;
+#[path = "../load/recording.rs"]
+mod recording;
+#[path = "../load/rig.rs"]
+mod rig;
+#[path = "../load/server.rs"]
+mod server;
+mod steady;
