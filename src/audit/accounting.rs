@@ -50,6 +50,7 @@ fn count_intents(bench: &Bench<'_>, sum: &mut Accounting) {
     }
     for &(group, variant) in &index.seats {
         sum.intents += 1;
+        let (group, variant) = (group as usize, variant as usize);
         sum.intents_undecided += u64::from(index.keys[group].variants[variant].is_undecided());
         *match orders[group][variant] {
             0 => &mut sum.intents_with_none,

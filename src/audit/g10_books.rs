@@ -57,7 +57,9 @@ fn contradictions(bench: &Bench<'_>) -> Vec<String> {
         wrong += u64::from(
             nothing != (attempt.outcome == Outcome::NotSent)
                 || answered && (attempt.first_byte.is_none() || attempt.completed.is_none())
-                || attempt.outcome == Outcome::Acknowledged && attempt.order.is_none(),
+                || attempt.outcome == Outcome::Acknowledged
+                    && attempt.order.is_none()
+                    && attempt.cause != Cause::Prepare,
         );
     }
     let mut troubles = Vec::new();

@@ -58,7 +58,7 @@ pub(super) fn therefore(
 ) -> Vec<String> {
     let mut reasons = Vec::new();
     if let Some(told) = Told::of(attempts) {
-        let (first, second) = (bench.index.name(told.one), bench.index.name(told.other));
+        let (first, second) = (bench.index.name_of(told.one), bench.index.name_of(told.other));
         let (answered, sent) = (told.answered, told.sent);
         reasons.push(if told.overlap() {
             format!(

@@ -6,26 +6,56 @@
 
 use std::collections::HashMap;
 
-use crate::history::{Attempt, Cause, PhaseId, RunTime};
+use crate::history::{Attempt, Cause, Contended, Intent, PhaseFacts, PhaseId, RunTime};
+use crate::profile::BusinessColumn;
 
 use super::Overlap;
 use super::bench::Bench;
 use super::subject::Subject;
 
+/// What one attempt contends for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Thing<'a> {
+    Subject(Subject<'a>),
+    KeyString(&'a str),
+    Product(i64),
+    Entity(Option<&'a str>),
+}
+
+impl<'a> Thing<'a> {
+    fn of(contended: Contended, intent: &'a Intent, unique_by: &[BusinessColumn]) -> Self {
+        match contended {
+            Contended::Key => Self::Subject(Subject::of_intent(intent, unique_by)),
+            Contended::KeyString => Self::KeyString(&intent.key),
+            Contended::Product => Self::Product(intent.product),
+            Contended::Entity => Self::Entity(intent.entity.as_deref()),
+        }
+    }
+}
+
+/// What a phase contends for, if its attempts claim to overlap. Those that wait for the first one's
+/// completion meet its answer, not its work.
+pub(super) fn contended(phase: &PhaseFacts) -> Option<Contended> {
+    phase.contended.filter(|_| phase.arrival != "around-completion")
+}
+
 /// One entry for each concurrent phase, in the order of the phases.
 pub(super) fn measure(bench: &Bench<'_>) -> Vec<Overlap> {
     let history = bench.case.history;
     let unique_by = bench.contract().unique_by();
-    let mut things: HashMap<PhaseId, HashMap<Subject<'_>, Vec<&Attempt>>> = HashMap::new();
+    let claims: HashMap<PhaseId, Contended> =
+        history.phases.iter().filter_map(|phase| Some((phase.id, contended(phase)?))).collect();
+    let mut things: HashMap<PhaseId, HashMap<Thing<'_>, Vec<&Attempt>>> = HashMap::new();
     for attempt in history.attempts.iter().filter(|attempt| attempt.cause == Cause::Burst) {
         let intent = history.intent(attempt.intent);
-        let subject = Subject::of_intent(intent, unique_by);
-        things.entry(intent.phase).or_default().entry(subject).or_default().push(attempt);
+        let Some(&contended) = claims.get(&intent.phase) else { continue };
+        let thing = Thing::of(contended, intent, unique_by);
+        things.entry(intent.phase).or_default().entry(thing).or_default().push(attempt);
     }
     history
         .phases
         .iter()
-        .filter(|phase| phase.contended.is_some())
+        .filter(|phase| claims.contains_key(&phase.id))
         .map(|phase| {
             let subjects = things.remove(&phase.id).unwrap_or_default();
             let mut in_flight: Vec<u64> = subjects.values().map(|group| at_once(group)).collect();

@@ -97,7 +97,7 @@ impl Drill {
         let baseline = Snapshot {
             schema_version: 1,
             stock: [(PRODUCT.to_string(), stock)].into(),
-            constraints: vec![unique_index(false)],
+            constraints: vec![unique_index(false), stock_check()],
             ..Snapshot::default()
         };
         let after = Some(baseline.clone());
@@ -261,6 +261,18 @@ pub fn unique_index(partial: bool) -> Constraint {
     }
 }
 
+pub fn stock_check() -> Constraint {
+    Constraint {
+        table: "product_stock".to_owned(),
+        name: "product_stock_available_check".to_owned(),
+        kind: ConstraintKind::Check,
+        columns: Vec::new(),
+        definition: "CHECK ((available >= 0))".to_owned(),
+        partial: false,
+        nullable: Vec::new(),
+    }
+}
+
 pub fn ids(judgement: &Judgement) -> Vec<&'static str> {
     judgement.findings.iter().map(|finding| finding.code.id).collect()
 }
@@ -322,7 +334,7 @@ fn profile() -> Profile {
             pool_size: 10,
             stock: "conditional",
             lock_poll: Duration::from_millis(5),
-            lock_wait: Duration::from_secs(2),
+            lock_wait: Duration::ZERO,
             lease: Duration::from_secs(3),
         },
         target: Target::default(),
