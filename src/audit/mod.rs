@@ -48,6 +48,7 @@ mod json;
 mod l10_schema;
 mod lanes;
 mod ledger;
+mod live;
 mod overlap;
 mod owner;
 mod r2_one_fingerprint;
@@ -69,9 +70,10 @@ pub use finding::{
     Accounting, Evidence, Finding, Gate, GateState, Judgement, Overlap, Scene, Verdict, Witness,
 };
 pub use index::same_id;
+pub use live::judge_rows;
 pub use words::{plural, span, spelled, thousands, times};
 
-use crate::history::{History, Snapshot};
+use crate::history::{Doubt, History, Snapshot};
 use crate::profile::Profile;
 
 use bench::Bench;
@@ -132,11 +134,19 @@ const CHECKS: [fn(&Bench<'_>) -> Ruling; 35] = [
 /// Judges a run. Violated beats inconclusive beats passed.
 pub fn judge(case: &Case<'_>) -> Judgement {
     let bench = Bench::new(case);
+    let rulings = CHECKS.map(|check| check(&bench));
+    summed_up(rulings, case.history.doubts.clone(), bench.accounting)
+}
+
+/// What several checks came to together.
+fn summed_up(
+    rulings: impl IntoIterator<Item = Ruling>,
+    mut doubts: Vec<Doubt>,
+    accounting: Accounting,
+) -> Judgement {
     let mut gates = Vec::new();
     let mut findings = Vec::new();
-    let mut doubts = case.history.doubts.clone();
-    for check in CHECKS {
-        let ruling = check(&bench);
+    for ruling in rulings {
         gates.extend(ruling.gate);
         findings.extend(ruling.findings);
         doubts.extend(ruling.doubts);
@@ -149,5 +159,5 @@ pub fn judge(case: &Case<'_>) -> Judgement {
     } else {
         Verdict::Inconclusive
     };
-    Judgement { verdict, gates, findings, doubts, accounting: bench.accounting }
+    Judgement { verdict, gates, findings, doubts, accounting }
 }

@@ -67,7 +67,10 @@ impl Observer {
         loop {
             sleep(quiet).await;
             let after = self.snapshot().await?;
-            if (&before.orders, &before.stock) == (&after.orders, &after.stock) {
+            let is_equal = before.orders == after.orders
+                && before.stock == after.stock
+                && before.movements == after.movements;
+            if is_equal {
                 let waited_for = format!(
                     "{began_with} open transactions at the start; rows equal in two reads {} ms apart",
                     quiet.as_millis()
