@@ -158,7 +158,7 @@ fn finding(bench: &Bench<'_>, excesses: &[Excess<'_>], witness: &Excess<'_>) -> 
         witness: Witness {
             heading: format!("how {} got {} orders", name(bench, witness), spelled(fewest)),
             attempts: attempts.iter().map(|attempt| attempt.id).collect(),
-            orders: witness.orders.iter().take(3).map(|row| row.id.clone()).collect(),
+            orders: witness.orders.iter().take(3).map(|row| row.id.to_string()).collect(),
             product: bench.index.keys[witness.groups[0]].variants.first().map(|v| v.intent.product),
         },
         therefore: therefore(bench, witness, &attempts),

@@ -5,6 +5,8 @@
 //! not a lost order; and one that belongs to another key is I09's or I16's. A missing row is claimed
 //! only on a database at rest. Requests that act on an order promise none.
 
+use std::sync::Arc;
+
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
@@ -178,7 +180,7 @@ fn finding(bench: &Bench<'_>, broken: &[Broken<'_>]) -> Finding {
         witness: Witness {
             heading: format!("what became of order {} of {key}", witness.order),
             attempts: vec![witness.attempt.id],
-            orders: witness.row.map(|row| row.id.clone()).into_iter().collect(),
+            orders: witness.row.map(|row| row.id.to_string()).into_iter().collect(),
             product: Some(bench.case.history.intent(witness.attempt.intent).product),
         },
         therefore: vec![therefore(bench, witness)],
@@ -209,7 +211,7 @@ fn title(broken: &[Broken<'_>]) -> String {
 }
 
 fn found(row: &OrderRow, differs: &[&str]) -> String {
-    let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "NULL".to_owned());
+    let text = |value: &Option<Arc<str>>| value.as_deref().unwrap_or("NULL").to_owned();
     let values: Vec<String> = differs
         .iter()
         .map(|&column| match column {

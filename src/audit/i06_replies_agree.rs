@@ -203,7 +203,9 @@ fn finding(
     what: &str,
 ) -> Finding {
     let (first, other) = (bench.index.name_of(witness.first), bench.index.name_of(witness.other));
-    let orders = [witness.first, witness.other].into_iter().filter_map(|it| it.order.clone());
+    let orders = [witness.first, witness.other]
+        .into_iter()
+        .filter_map(|it| it.order.as_deref().map(str::to_owned));
     Finding {
         code: &I06,
         severity: Severity::Contract,

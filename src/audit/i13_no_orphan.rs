@@ -4,6 +4,8 @@
 //! else's user and key on a product of the run is that somebody's. A user of a pool may be at work
 //! elsewhere meanwhile, so an order of its own that can't be explained is a doubt, not a finding.
 
+use std::sync::Arc;
+
 use crate::codes::{I13, Severity};
 use crate::history::OrderRow;
 
@@ -74,12 +76,12 @@ fn why_orphaned(bench: &Bench<'_>, placed: &Placed<'_>) -> Option<&'static str> 
 
 fn finding(bench: &Bench<'_>, orphans: &[(&OrderRow, &str)]) -> Option<Finding> {
     let &(row, why) = orphans.first()?;
-    let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "NULL".to_owned());
+    let text = |value: &Option<Arc<str>>| value.as_deref().unwrap_or("NULL").to_owned();
     let mut evidence =
         Evidence::of(&["order", "user", "key", "product", "quantity", "created at", "why ours"]);
     for (row, why) in orphans {
         evidence.rows.push(vec![
-            row.id.clone(),
+            row.id.to_string(),
             text(&row.user),
             text(&row.key),
             text(&row.product),
@@ -98,7 +100,7 @@ fn finding(bench: &Bench<'_>, orphans: &[(&OrderRow, &str)]) -> Option<Finding> 
         witness: Witness {
             heading: format!("where order {} came from", row.id),
             attempts: nearest(bench, row),
-            orders: vec![row.id.clone()],
+            orders: vec![row.id.to_string()],
             product: row.product.as_ref().and_then(|id| id.parse().ok()),
         },
         therefore: vec![format!("order {} stems from no attempt, because {why}", row.id)],

@@ -186,7 +186,9 @@ fn finding(
         evidence.rows.push([pair.user, pair.key, &one, &other].map(str::to_owned).to_vec());
     }
     let (one, other) = (bench.index.name_of(witness.accepted), bench.index.name_of(witness.other));
-    let orders = [witness.accepted, witness.other].into_iter().filter_map(|it| it.order.clone());
+    let orders = [witness.accepted, witness.other]
+        .into_iter()
+        .filter_map(|it| it.order.as_deref().map(str::to_owned));
     let because = match witness.kind {
         Kind::SecondOrder | Kind::SameOrder => format!(
             "two different requests were accepted under one key, because {one} got {} and {other}, with \

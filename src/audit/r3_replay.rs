@@ -84,7 +84,7 @@ fn finding(bench: &Bench<'_>, breaks: &[Break<'_>]) -> Option<Finding> {
         witness: Witness {
             heading: format!("how {} was acknowledged and then wasn't", witness.key),
             attempts: vec![witness.told.id, witness.again.id],
-            orders: witness.told.order.clone().into_iter().collect(),
+            orders: witness.told.order.iter().map(ToString::to_string).collect(),
             product: Some(bench.case.history.intent(witness.told.intent).product),
         },
         therefore: vec![format!(

@@ -60,7 +60,7 @@ fn finding(
         witness: Witness {
             heading: format!("which answer of {} was the first", key.key),
             attempts: vec![one.id, other.id],
-            orders: one.order.clone().into_iter().collect(),
+            orders: one.order.iter().map(ToString::to_string).collect(),
             product: Some(bench.case.history.intent(one.intent).product),
         },
         therefore: vec![format!(

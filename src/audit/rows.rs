@@ -6,6 +6,8 @@
 //! and may be somebody else's too: their rows are ours by key, by acknowledged id, or where the user
 //! had no order at the baseline (rule S09).
 
+use std::sync::Arc;
+
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
@@ -59,10 +61,11 @@ impl<'a> Rows<'a> {
         columns: &Columns<'a>,
         snapshot: &'a Snapshot,
     ) -> Self {
-        let old: HashSet<&str> = case.baseline.orders.iter().map(|row| row.id.as_str()).collect();
+        let old: HashSet<&str> = case.baseline.orders.iter().map(|row| &*row.id).collect();
         let sold = &case.profile.audit.orders.sold;
         let is_valid = |row: &OrderRow| {
-            sold.is_empty() || row.status.as_ref().is_some_and(|status| sold.contains(status))
+            sold.is_empty()
+                || row.status.as_deref().is_some_and(|status| sold.iter().any(|it| it == status))
         };
         let mut of_key = vec![Few::None; index.keys.len()];
         let busy: HashSet<&str> = if index.users_are_a_pool {
@@ -73,7 +76,7 @@ impl<'a> Rows<'a> {
         let mut fresh = Vec::with_capacity(snapshot.orders.len());
         let mut fresh_at = Vec::with_capacity(snapshot.orders.len());
         for row in &snapshot.orders {
-            let is_old = old.contains(row.id.as_str());
+            let is_old = old.contains(&*row.id);
             fresh_at.push(if is_old { OLD } else { fresh.len() as u32 });
             if is_old {
                 continue;
@@ -112,7 +115,7 @@ impl<'a> Rows<'a> {
 }
 
 /// A text that says something.
-pub(super) fn given(text: &Option<String>) -> Option<&str> {
+pub(super) fn given(text: &Option<Arc<str>>) -> Option<&str> {
     text.as_deref().filter(|text| !text.trim().is_empty())
 }
 

@@ -6,7 +6,7 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use super::{RunId, Snapshot};
+use super::{RunId, Snapshot, Strings};
 
 /// What can go wrong with a results folder.
 #[derive(Debug, thiserror::Error)]
@@ -100,13 +100,25 @@ impl RunFolder {
 
     /// The rows of a moment; `None` when the run never got there.
     pub fn read_rows(&self, moment: Moment) -> Result<Option<Snapshot>, FolderError> {
+        self.read_rows_sharing(moment, &mut Strings::default())
+    }
+
+    /// The same, with texts shared with whatever else goes through `strings`.
+    pub fn read_rows_sharing(
+        &self,
+        moment: Moment,
+        strings: &mut Strings,
+    ) -> Result<Option<Snapshot>, FolderError> {
         let path = self.path.join(moment.file());
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(FolderError::Read { path, source }),
         };
-        serde_json::from_str(&text).map(Some).map_err(|source| FolderError::Rows { path, source })
+        let rows = serde_json::from_str(&text);
+        let mut rows: Snapshot = rows.map_err(|source| FolderError::Rows { path, source })?;
+        rows.share(strings);
+        Ok(Some(rows))
     }
 
     /// Writes `result.json` whole or not at all, and points `latest` at this folder.

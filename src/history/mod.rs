@@ -12,6 +12,7 @@ mod ids;
 mod journal;
 mod read;
 mod rows;
+mod strings;
 mod survey;
 
 pub use attempt::{Attempt, Body, Cause, Intent, KeyForm, Outcome, Sent, Variant, Waiting};
@@ -28,4 +29,5 @@ pub use rows::{
     Constraint, ConstraintKind, CustomRows, MovementRow, OrderRow, RefusedInsert, Snapshot,
     StockRow,
 };
+pub use strings::Strings;
 pub use survey::{Apart, Below, Doubled, LedgerLine, LedgerSums, Listed, PaidAndClosed, Survey};

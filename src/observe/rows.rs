@@ -106,18 +106,18 @@ impl Observer {
     /// a pool may have some.
     pub async fn baseline(&self) -> Result<Snapshot, ObserveError> {
         let snapshot = self.snapshot().await?;
-        let users: HashSet<&String> = match self.users_are_a_pool {
+        let users: HashSet<&str> = match self.users_are_a_pool {
             true => HashSet::new(),
-            false => self.subject.users.iter().collect(),
+            false => self.subject.users.iter().map(String::as_str).collect(),
         };
-        let keys: HashSet<&String> = self.subject.keys.iter().collect();
+        let keys: HashSet<&str> = self.subject.keys.iter().map(String::as_str).collect();
         let ours = |row: &&OrderRow| {
-            row.user.as_ref().is_some_and(|user| users.contains(user))
-                || row.key.as_ref().is_some_and(|key| keys.contains(key))
+            row.user.as_deref().is_some_and(|user| users.contains(user))
+                || row.key.as_deref().is_some_and(|key| keys.contains(key))
         };
         let mut found = snapshot.orders.iter().filter(ours);
         let Some(first) = found.next() else { return Ok(snapshot) };
-        let example = first.id.clone();
+        let example = first.id.to_string();
         Err(ObserveError::NotFresh { found: 1 + found.count(), example })
     }
 

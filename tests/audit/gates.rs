@@ -81,7 +81,7 @@ fn a_baseline_that_knows_too_little_is_inconclusive() {
 
     let mut drill = Drill::clean(3, 2);
     let mut old = row(1, 1);
-    old.id = "7".to_owned();
+    old.id = "7".into();
     drill.baseline.orders.push(old.clone());
     drill.after().orders.push(old);
     assert!(assert_doubted(&drill, "G7").contains("stood there before the load"));

@@ -69,7 +69,7 @@ proptest! {
         prop_assume!(!acknowledged.is_empty());
         let order = drill.history.attempts[*which.get(&acknowledged)].order.clone().unwrap();
         let row = drill.after().orders.iter().find(|row| row.id == order).unwrap().clone();
-        drill.add_order(OrderRow { id: "second".to_owned(), ..row });
+        drill.add_order(OrderRow { id: "second".into(), ..row });
         prop_assert_eq!(ids(&drill.judge()), vec!["I02"]);
     }
 

@@ -274,13 +274,13 @@ impl World {
             return id;
         }
         self.drill.after().orders.push(OrderRow {
-            id: id.clone(),
-            user: Some(user(user_number)),
-            key: Some(key(key_number)),
-            product: Some(PRODUCT.to_string()),
+            id: id.as_str().into(),
+            user: Some(user(user_number).into()),
+            key: Some(key(key_number).into()),
+            product: Some(PRODUCT.to_string().into()),
             quantity: Some(quantity),
             fingerprint: None,
-            status: Some("CREATED".to_owned()),
+            status: Some("CREATED".into()),
             created_us: Some(STARTED_US + self.now as i64),
             paid_us: None,
             closed_us: None,
@@ -371,7 +371,7 @@ impl World {
 fn told(attempt: &mut Attempt, order: String, body: BodyId) {
     attempt.outcome = Outcome::Acknowledged;
     attempt.status = Some(201);
-    attempt.order = Some(order);
+    attempt.order = Some(order.into());
     attempt.body = Some(body);
     attempt.failure = None;
 }

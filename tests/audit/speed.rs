@@ -24,7 +24,7 @@ fn a_hundred_thousand_attempts_are_judged_at_once() {
     let mut drill = Drill::clean(900, 111);
     assert_eq!(timed(&drill, "900 keys").verdict, Verdict::Passed);
     for number in 0..900 {
-        let id = format!("second-{number}");
+        let id = format!("second-{number}").into();
         drill.add_order(OrderRow { id, ..row(number, 1) });
     }
     let judgement = timed(&drill, "900 keys, all duplicated");
