@@ -73,7 +73,11 @@ fn missing(broken: &[Broken<'_>]) -> u64 {
 
 /// What is broken, and how many orders were acknowledged; each order once for each key.
 fn broken<'a>(bench: &Bench<'a>, rows: &Rows<'a>) -> (Vec<Broken<'a>>, u64) {
-    let siblings = siblings(bench);
+    let siblings = if bench.contract().one_order_per.is_empty() {
+        HashMap::new() // Each key is its own family.
+    } else {
+        siblings(bench)
+    };
     let mut compared: HashMap<(Cow<'_, str>, Subject<'_>), Vec<&'static str>> = HashMap::new();
     let mut broken = Vec::new();
     let mut of = 0;
@@ -89,9 +93,16 @@ fn broken<'a>(bench: &Bench<'a>, rows: &Rows<'a>) -> (Vec<Broken<'a>>, u64) {
             let intent = bench.case.history.intent(attempt.intent);
             let subject = Subject::of_intent(intent, bench.contract().unique_by());
             let row = rows.by_id(order);
-            let differs = row.map_or_else(Vec::new, |row| {
-                let compare = || differences(bench, &siblings[&subject], group, row);
-                compared.entry((id, subject)).or_insert_with(compare).clone()
+            let differs = row.map_or_else(Vec::new, |row| match siblings.get(&subject) {
+                Some(family) => {
+                    let compare = || differences(bench, family, group, row);
+                    compared.entry((id, subject)).or_insert_with(compare).clone()
+                }
+                None => {
+                    let sent = key.variants.iter().enumerate().filter(|(_, it)| it.was_sent());
+                    let family: Vec<_> = sent.map(|(variant, _)| (group, variant)).collect();
+                    differences(bench, &family, group, row)
+                }
             });
             let is_broken = row.is_none() || !differs.is_empty();
             if is_broken && owner::other_owner(bench, order, group).is_none() {

@@ -1,8 +1,8 @@
 //! I08: a duplicate gets no 5xx once the first is known to be complete.
 //!
 //! Known to the client: the acknowledgement had arrived before the duplicate's first byte left. What
-//! went wrong before that may have been anything. Attempts near the end of an instance are exempt
-//! (S05).
+//! went wrong before that may have been anything. What acts on an order is done again each time, and may
+//! fail. Attempts near the end of an instance are exempt (S05).
 
 use crate::codes::{I08, Severity};
 use crate::history::{Attempt, Outcome};
@@ -16,7 +16,7 @@ use super::{Evidence, Finding, Witness, answer};
 pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let mut of = 0;
     let mut wrong: Vec<(&KeyGroup<'_>, &Attempt, &Attempt)> = Vec::new();
-    for (_, key) in bench.index.keyed() {
+    for (_, key) in bench.index.placing() {
         for variant in &key.variants {
             let Some(told) = variant.first_acknowledged() else { continue };
             let begin = variant.attempts.partition_point(|at| at.first_byte <= told.completed);
