@@ -1,10 +1,12 @@
 //! I16: another key is another order, unless the contract declares a window.
 //!
-//! Within a window equal bodies of a user are one order; two are held against the target only if all
-//! attempts of both, from the first byte of the earlier to the last acknowledgement of the later,
-//! lie within one window, so that it doesn't matter from where the target counts. And one order for
-//! two keys is too few if the second key was only sent a whole window after the first was answered.
+//! Within a window equal bodies of a user are one order. Two are held against the target only if both
+//! must have been placed within one window: from the first byte of anybody who may have placed either
+//! of them to the first answer that names the later one, so that it doesn't matter from where the
+//! target counts. And one order for two keys is too few if the second key was only sent a whole window
+//! after the first was answered.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -37,7 +39,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         .filter(|it| window.is_none_or(|window| is_too_late(bench, it, window)))
         .collect();
     let split = window.map_or_else(Vec::new, |window| split(bench, window));
-    let several = bench.index.users.values().filter(|groups| groups.as_slice().len() > 1).count();
+    let several = bench.index.names.users().filter(|names| names.len() > 1).count();
     let detail = format!(
         "{} in {} with several keys",
         match window {
@@ -58,43 +60,69 @@ fn is_too_late(bench: &Bench<'_>, it: &Borrowed<'_>, window: Duration) -> bool {
     let mine = bench.case.history.intent(it.told.intent);
     let is_equal =
         owner.variants.iter().any(|theirs| theirs.intent.fingerprint == mine.fingerprint);
-    let begun = own.attempts.iter().filter_map(|attempt| attempt.first_byte).min();
+    let begun = own.attempts().iter().filter_map(|attempt| attempt.first_byte).min();
     let told = owner.variants.iter().filter_map(Variant::first_acknowledged);
     let answered = told.filter_map(|attempt| attempt.completed).min();
     !is_equal || answered.zip(begun).is_some_and(|(told, begun)| begun > told.plus(window))
 }
 
-/// Neighbours in time among a user's acknowledged equal bodies.
+/// One order for a body: between which moments it was placed, and who was told of it first.
+struct Placed<'a> {
+    begin: RunTime,
+    end: RunTime,
+    told: &'a Attempt,
+}
+
+/// Neighbours in time among the orders that a user's equal bodies got.
 fn split<'a>(bench: &Bench<'a>, window: Duration) -> Vec<Split<'a>> {
-    let mut bodies: BTreeMap<(&str, &str, &str), Vec<(RunTime, RunTime, &Attempt)>> =
-        BTreeMap::new();
-    for groups in bench.index.users.values().filter(|groups| groups.as_slice().len() > 1) {
-        let keys = groups.as_slice().iter().map(|&group| &bench.index.keys[group]);
+    let mut bodies: BTreeMap<(&str, &str, &str), Vec<&Variant<'a>>> = BTreeMap::new();
+    for names in bench.index.names.users().filter(|names| names.len() > 1) {
+        let keys = names.iter().map(|name| &bench.index.keys[name.group as usize]);
         for variant in keys.filter(|key| key.is_keyed).flat_map(|key| &key.variants) {
-            let begin = variant.attempts.iter().filter_map(|attempt| attempt.first_byte).min();
-            let told = variant.first_acknowledged();
-            if let (Some(begin), Some(told)) = (begin, told) {
-                let intent = variant.intent;
-                let body = (&*intent.user, &*intent.request, &*intent.fingerprint);
-                let end = told.completed.unwrap_or_default();
-                bodies.entry(body).or_default().push((begin, end, told));
-            }
+            let intent = variant.intent;
+            let body = (&*intent.user, &*intent.request, &*intent.fingerprint);
+            bodies.entry(body).or_default().push(variant);
         }
     }
     let mut split = Vec::new();
-    for ((user, ..), mut told) in bodies {
-        told.sort_unstable_by_key(|&(begin, _, attempt)| (begin, attempt.id));
-        for pair in told.windows(2) {
-            let [(begin, end, one), (_, other_end, other)] = pair else { continue };
-            let id =
-                |attempt: &Attempt| attempt.order.as_deref().map(|id| same_id(id).into_owned());
-            let within = (*end).max(*other_end).since(*begin);
-            if id(one) != id(other) && within < window {
-                split.push(Split { user, one, other, within });
+    for ((user, ..), variants) in bodies {
+        for pair in orders(&variants).windows(2) {
+            let [one, other] = pair else { continue };
+            let within = one.end.max(other.end).since(one.begin.min(other.begin));
+            if within < window {
+                split.push(Split { user, one: one.told, other: other.told, within });
             }
         }
     }
     split
+}
+
+/// The orders that equal bodies were told of, in the order of time. A key that was told of one may
+/// have been merged into it long after, and a key that was told of none may have placed any of them.
+fn orders<'a>(variants: &[&Variant<'a>]) -> Vec<Placed<'a>> {
+    let begin = |variant: &Variant<'_>| {
+        variant.attempts.iter().filter_map(|attempt| attempt.first_byte).min()
+    };
+    let is_open = |variant: &&&Variant<'_>| {
+        variant.first_acknowledged().is_none() && variant.may_have_acted()
+    };
+    let open = variants.iter().filter(is_open).filter_map(|variant| begin(variant)).min();
+    let mut orders: BTreeMap<Cow<'_, str>, Placed<'_>> = BTreeMap::new();
+    for variant in variants {
+        let (Some(told), Some(begin)) = (variant.first_acknowledged(), begin(variant)) else {
+            continue;
+        };
+        let (Some(id), Some(end)) = (told.order.as_deref(), told.completed) else { continue };
+        let begin = open.map_or(begin, |open| open.min(begin));
+        let placed = orders.entry(same_id(id)).or_insert(Placed { begin, end, told });
+        placed.begin = placed.begin.min(begin);
+        if (end, told.id) < (placed.end, placed.told.id) {
+            (placed.end, placed.told) = (end, told);
+        }
+    }
+    let mut orders: Vec<_> = orders.into_values().collect();
+    orders.sort_unstable_by_key(|placed| (placed.begin, placed.told.id));
+    orders
 }
 
 fn merging(bench: &Bench<'_>, merged: &[Borrowed<'_>]) -> Option<Finding> {

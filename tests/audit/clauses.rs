@@ -315,6 +315,19 @@ fn two_keys_are_two_orders_unless_a_window_makes_them_one() {
 }
 
 #[test]
+fn a_key_that_was_merged_into_an_older_order_opens_no_window() {
+    let mut drill = Drill::clean(3, 2);
+    drill.profile.contract.window = Some(Duration::from_millis(50));
+    for (key_number, begin, number) in [(40, 55, 1), (41, 70, 50)] {
+        let id = drill.add_intent(1, key_number, 1);
+        acknowledge(drill.add_attempt(id.0, ms(begin), ms(begin + 4)), number);
+    }
+    drill.add_order(OrderRow { id: order_id(50).into(), key: Some(key(41).into()), ..row(1, 1) });
+    drill.end();
+    assert_eq!(drill.judge().verdict, Verdict::Passed, "{:#?}", drill.judge());
+}
+
+#[test]
 fn a_pay_and_a_close_that_exclude_each_other_pass() {
     let (mut drill, first) = with_race();
     acted(&mut drill, first, 0, "PAID");
