@@ -102,7 +102,7 @@ impl<'a> Bench<'a> {
         let mut told = Vec::new();
         for order in orders {
             let group = self.index.acknowledged.get(&same_id(order));
-            let attempts = group.map_or(&[][..], |&group| &self.index.keys[group].attempts);
+            let attempts = group.map_or(&[][..], |&group| self.index.keys[group].attempts());
             let of = attempts.iter().filter(|attempt| {
                 attempt.outcome == Outcome::Acknowledged
                     && attempt.order.as_deref().map(same_id) == Some(same_id(order))

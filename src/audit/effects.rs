@@ -27,14 +27,14 @@ pub(super) fn of_rejected<'a>(bench: &Bench<'a>) -> Vec<Effect<'a>> {
     let Some(rows) = &bench.rows else { return Vec::new() };
     let mut effects = Vec::new();
     for placed in rows.fresh.iter().filter(|placed| placed.valid) {
-        let groups = match &placed.place {
-            Place::Key(group) => std::slice::from_ref(group),
+        match placed.place {
+            Place::Key(group) => effects.extend(effect(bench, &[group], placed.row)),
             Place::Keyless(user) if !bench.index.users_are_a_pool => {
-                bench.index.users[user].as_slice()
+                let groups: Vec<usize> = bench.index.placed_by(user).collect();
+                effects.extend(effect(bench, &groups, placed.row));
             }
-            Place::Keyless(_) | Place::Stray(_) | Place::Foreign => continue,
-        };
-        effects.extend(effect(bench, groups, placed.row));
+            Place::Keyless(_) | Place::Stray(_) | Place::Foreign => {}
+        }
     }
     effects
 }

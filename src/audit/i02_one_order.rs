@@ -12,7 +12,7 @@ use crate::profile::BusinessColumn;
 
 use super::bench::Bench;
 use super::i02_reasons::{help, telling_attempts, therefore};
-use super::index::{Few, same_id};
+use super::index::same_id;
 use super::rows::{Place, Rows};
 use super::ruling::Ruling;
 use super::subject::{self, Subject};
@@ -60,9 +60,8 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
 
 /// Whether the mapped columns suffice to tell orders apart.
 fn is_judgeable(bench: &Bench<'_>, unique_by: &[BusinessColumn]) -> bool {
-    let one_each = |groups: &Few| groups.as_slice().len() <= 1;
-    let one_key_each = || bench.index.users.values().all(one_each);
-    let one_user_each = || bench.index.key_strings.values().all(one_each);
+    let one_key_each = || bench.index.names.users().all(|names| names.len() == 1);
+    let one_user_each = || bench.index.names.keys().all(|groups| groups.len() == 1);
     let columns = &bench.columns;
     subject::columns(bench).is_some()
         || unique_by == DEFAULT.as_slice()
@@ -84,14 +83,14 @@ fn per_key<'a>(bench: &Bench<'a>, rows: &Rows<'a>) -> Vec<Excess<'a>> {
         }
     }
     for (user, mut orders) in keyless {
-        let groups = bench.index.users[user].as_slice();
+        let groups: Vec<usize> = bench.index.placed_by(user).collect();
         if groups.iter().any(|&group| !bench.index.keys[group].is_keyed) {
             continue; // Requests without a key are promised nothing.
         }
         let free = groups.iter().filter(|&&group| rows.valid_of(group).next().is_none()).count();
         if orders.len() > free {
             orders.extend(groups.iter().flat_map(|&group| rows.valid_of(group)));
-            excesses.push(Excess { groups: groups.to_vec(), orders });
+            excesses.push(Excess { groups, orders });
         }
     }
     excesses

@@ -103,7 +103,13 @@ fn bounds(bench: &Bench<'_>) -> BTreeMap<i64, Bounds> {
         for (product, quantity) in most_of(key) {
             bounds.entry(product).or_default().most += quantity;
         }
+        let is_its_own =
+            bench.contract().one_order_per.is_empty() && bench.contract().window.is_none();
         if let Some((product, quantity, variant)) = least_of(key) {
+            if is_its_own {
+                bounds.entry(product).or_default().least += quantity;
+                continue;
+            }
             // Keys that share an order under the contract count once together.
             let subject = match bench.contract().window {
                 Some(_) => Subject { user: Some(key.user), key: None, product: None },

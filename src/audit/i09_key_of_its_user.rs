@@ -28,8 +28,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         .into_iter()
         .filter(|(_, attempt)| other_user(bench, attempt).is_some())
         .collect();
-    let shared =
-        bench.index.key_strings.values().filter(|groups| groups.as_slice().len() > 1).count();
+    let shared = bench.index.names.keys().filter(|groups| groups.len() > 1).count();
     let detail = match bench.contract().key.scope {
         KeyScope::User => format!(
             "{} in {}",
@@ -52,11 +51,11 @@ pub(super) fn other_user<'a>(bench: &Bench<'a>, attempt: &Attempt) -> Option<&'a
     if bench.contract().key.scope != KeyScope::User || key.key.is_empty() {
         return None;
     }
-    let groups = bench.index.key_strings.get(key.key)?.as_slice();
-    let others = groups.iter().map(|&other| &bench.index.keys[other]);
+    let groups = bench.index.names.of_key(key.key);
+    let others = groups.iter().map(|&(_, other)| &bench.index.keys[other as usize]);
     let mut others = others.filter(|other| other.is_keyed && other.user != key.user);
     others.find_map(|other| {
-        let mut sent = other.attempts.iter().copied().filter(|it| it.outcome.was_sent());
+        let mut sent = other.attempts().iter().copied().filter(|it| it.outcome.was_sent());
         sent.next().filter(|other| other.first_byte <= attempt.completed)
     })
 }

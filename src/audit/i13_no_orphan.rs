@@ -57,8 +57,8 @@ fn why_orphaned(bench: &Bench<'_>, placed: &Placed<'_>) -> Option<&'static str> 
         Place::Stray(why) => Some(why),
         Place::Foreign => None,
         Place::Keyless(user) => {
-            let groups = bench.index.users[user].as_slice();
-            let sent = groups.iter().flat_map(|&group| &bench.index.keys[group].variants);
+            let groups = bench.index.placed_by(user);
+            let sent = groups.flat_map(|group| &bench.index.keys[group].variants);
             let none = !sent.into_iter().any(Variant::was_sent);
             none.then_some("nothing was sent for its user")
         }
@@ -112,10 +112,16 @@ fn finding(bench: &Bench<'_>, orphans: &[(&OrderRow, &str)]) -> Option<Finding> 
 
 /// The first attempts of the row's user, or else of its key, for comparison.
 fn nearest(bench: &Bench<'_>, row: &OrderRow) -> Vec<crate::history::AttemptId> {
-    let of_user = row.user.as_deref().and_then(|user| bench.index.users.get(user));
-    let of_key = row.key.as_deref().and_then(|key| bench.index.key_strings.get(key));
-    let groups = of_user.or(of_key).map_or(&[][..], |groups| groups.as_slice());
-    let attempts = groups.iter().flat_map(|&group| &bench.index.keys[group].attempts);
+    let names = &bench.index.names;
+    let of_user = row.user.as_deref().and_then(|user| names.of_user(user));
+    let groups: Vec<u32> = match of_user {
+        Some((_, of_user)) => of_user.iter().map(|name| name.group).collect(),
+        None => {
+            let of_key = row.key.as_deref().map_or(&[][..], |key| names.of_key(key));
+            of_key.iter().map(|(_, group)| *group).collect()
+        }
+    };
+    let attempts = groups.iter().flat_map(|&group| bench.index.keys[group as usize].attempts());
     attempts
         .filter(|attempt| attempt.outcome.was_sent())
         .take(2)

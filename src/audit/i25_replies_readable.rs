@@ -111,7 +111,7 @@ fn stale<'a>(bench: &Bench<'a>) -> Vec<Stale<'a>> {
         let Some((entity, row)) = key.entity.and_then(|it| Some((it, rows.by_id(it)?))) else {
             continue;
         };
-        let told = key.attempts.iter().copied().filter(|it| it.outcome == Outcome::Acknowledged);
+        let told = key.attempts().iter().copied().filter(|it| it.outcome == Outcome::Acknowledged);
         let Some(told) = told.max_by_key(|it| (it.completed, it.id)) else { continue };
         let Some(claimed) = state::claimed(bench.case.history, told) else { continue };
         let Some(status) = row.status.as_deref() else { continue };
@@ -123,7 +123,8 @@ fn stale<'a>(bench: &Bench<'a>) -> Vec<Stale<'a>> {
         }
         let by_columns = contradict(bench, &claimed, row);
         let may_have_moved_on = acting[entity].iter().any(|other| {
-            let others = other.attempts.iter().filter(|it| it.id != told.id && may_have_acted(it));
+            let others =
+                other.attempts().iter().filter(|it| it.id != told.id && may_have_acted(it));
             others.into_iter().any(|it| {
                 let is_over = it.outcome.is_definite() && it.completed < told.first_byte;
                 !is_over && bench.case.history.intent(it.intent).request != key.request()

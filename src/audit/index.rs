@@ -13,6 +13,7 @@ use crate::history::{Attempt, Exit, History, Intent, KeyForm, Outcome, RunTime};
 use crate::profile::{Hole, KeyCarrier, KeyScope, Profile};
 
 use super::Case;
+use super::names::{Name, Names};
 
 /// Everything sent under one user and key.
 #[derive(Debug)]
@@ -29,11 +30,19 @@ pub(super) struct KeyGroup<'a> {
     pub is_keyed: bool,
     /// One for each fingerprint, in the order of the intents.
     pub variants: Vec<Variant<'a>>,
-    /// By first byte.
-    pub attempts: Vec<&'a Attempt>,
+    /// Of all variants, by first byte; empty where there is one, which has them all.
+    of_several: Vec<&'a Attempt>,
 }
 
 impl<'a> KeyGroup<'a> {
+    /// By first byte.
+    pub fn attempts(&self) -> &[&'a Attempt] {
+        match self.variants.as_slice() {
+            [one] => &one.attempts,
+            _ => &self.of_several,
+        }
+    }
+
     pub const fn places(&self) -> bool {
         self.entity.is_none()
     }
@@ -52,7 +61,7 @@ pub(super) struct Variant<'a> {
     pub attempts: Vec<&'a Attempt>,
 }
 
-/// Indices of groups or rows: mostly one, so that one needs no memory of its own.
+/// Indices of rows: mostly one, so that one needs no memory of its own.
 #[derive(Clone, Debug, Default)]
 pub(super) enum Few {
     #[default]
@@ -121,12 +130,8 @@ pub(super) struct Index<'a> {
     pub history: &'a History,
     /// In the order of the intents.
     pub keys: Vec<KeyGroup<'a>>,
-    /// The placing group of a user and a key.
-    pub by_name: HashMap<(&'a str, &'a str), usize>,
-    /// Placing groups of each user, in order; empty for a user who only acts on orders.
-    pub users: HashMap<&'a str, Few>,
-    /// Placing groups of each key string, in order.
-    pub key_strings: HashMap<&'a str, Few>,
+    /// Which placing groups users and keys have.
+    pub names: Names<'a>,
     pub products: BTreeSet<i64>,
     /// Group and variant of each intent.
     pub seats: Vec<(u32, u32)>,
@@ -148,13 +153,10 @@ type Apart<'a> = (&'a str, &'a str, Option<&'a str>, &'a str, KeyForm);
 impl<'a> Index<'a> {
     pub fn new(case: &Case<'a>) -> Self {
         let history = case.history;
-        let intents = history.intents.len();
         let mut index = Self {
             history,
-            keys: Vec::with_capacity(intents),
-            by_name: HashMap::with_capacity(intents),
-            users: HashMap::with_capacity(intents),
-            key_strings: HashMap::with_capacity(intents),
+            keys: Vec::with_capacity(history.intents.len()),
+            names: Names::default(),
             products: history.intents.iter().map(|intent| intent.product).collect(),
             seats: Vec::new(),
             acknowledged: HashMap::new(),
@@ -175,13 +177,16 @@ impl<'a> Index<'a> {
         let mut apart: HashMap<Apart<'_>, usize> = HashMap::new();
         let mut carried: HashMap<&str, bool> = HashMap::new();
         let mut far: HashMap<(usize, &str), usize> = HashMap::new();
+        let mut plain: HashMap<(&str, &str), usize> = HashMap::new();
+        let mut names = Vec::with_capacity(self.history.intents.len());
+        let mut acting = BTreeSet::new();
         let mut seats = Vec::with_capacity(self.history.intents.len());
         for intent in &self.history.intents {
             let (user, key) = (intent.user.as_str(), intent.key.as_str());
             let is_plain = intent.entity.is_none() && intent.key_form.is_good();
             let of_account = || accounts.get(key).copied().filter(|_| is_shared && !key.is_empty());
             let known = if is_plain {
-                self.by_name.get(&(user, key)).copied().or_else(of_account)
+                plain.get(&(user, key)).copied().or_else(of_account)
             } else {
                 apart.get(&apart_of(intent)).copied()
             };
@@ -192,11 +197,18 @@ impl<'a> Index<'a> {
                 self.keys.len() - 1
             });
             if is_plain {
-                accounts.entry(key).or_insert(group);
-                self.name(intent, group);
+                if is_shared {
+                    accounts.entry(key).or_insert(group);
+                }
+                plain.insert((user, key), group);
+                self.keys[group].is_shared |= self.keys[group].user != user;
             } else if known.is_none() {
                 apart.insert(apart_of(intent), group);
-                self.name(intent, group);
+            }
+            if intent.entity.is_some() {
+                acting.insert(user);
+            } else {
+                names.push(Name { user, key, group: group as u32 });
             }
             let variants = &mut self.keys[group].variants;
             let print = intent.fingerprint.as_str();
@@ -213,40 +225,31 @@ impl<'a> Index<'a> {
             });
             seats.push((group as u32, variant as u32));
         }
+        self.names = Names::new(names, acting);
         seats
-    }
-
-    /// Makes a group known by its user and its key, if it places orders.
-    fn name(&mut self, intent: &'a Intent, group: usize) {
-        self.keys[group].is_shared |= self.keys[group].user != intent.user;
-        let of_user = self.users.entry(&intent.user).or_default();
-        if intent.entity.is_some() {
-            return;
-        }
-        if of_user.as_slice().last() != Some(&group) {
-            of_user.push(group);
-        }
-        let of_key = self.key_strings.entry(&intent.key).or_default();
-        if of_key.as_slice().last() != Some(&group) {
-            of_key.push(group);
-        }
-        self.by_name.entry((&intent.user, &intent.key)).or_insert(group);
     }
 
     fn seat_attempts(&mut self) {
         let mut attempts: Vec<&Attempt> = self.history.attempts.iter().collect();
         attempts.sort_unstable_by_key(|attempt| by_time(attempt));
         let counts = self.count_attempts();
-        for (group, (whole, parts)) in self.keys.iter_mut().zip(counts) {
-            group.attempts.reserve_exact(whole);
-            for (variant, part) in group.variants.iter_mut().zip(parts) {
+        let mut counts = counts.iter().map(|&count| count as usize);
+        for group in &mut self.keys {
+            let mut whole = 0;
+            for (variant, part) in group.variants.iter_mut().zip(&mut counts) {
                 variant.attempts.reserve_exact(part);
+                whole += part;
+            }
+            if group.variants.len() > 1 {
+                group.of_several.reserve_exact(whole);
             }
         }
         for attempt in attempts {
             let (group, variant) = self.seats[attempt.intent.0 as usize];
             let keys = &mut self.keys[group as usize];
-            keys.attempts.push(attempt);
+            if keys.variants.len() > 1 {
+                keys.of_several.push(attempt);
+            }
             keys.variants[variant as usize].attempts.push(attempt);
             if let (Outcome::Acknowledged, Some(order), true) =
                 (attempt.outcome, &attempt.order, keys.places())
@@ -256,17 +259,28 @@ impl<'a> Index<'a> {
         }
     }
 
-    /// How many attempts each group and each of its variants has, so that no memory is left over.
-    fn count_attempts(&self) -> Vec<(usize, Vec<usize>)> {
-        let mut counts: Vec<(usize, Vec<usize>)> =
-            self.keys.iter().map(|group| (0, vec![0; group.variants.len()])).collect();
+    /// How many attempts each variant has, group by group, so that no memory is left over.
+    fn count_attempts(&self) -> Vec<u32> {
+        let bases = self.bases();
+        let mut counts = vec![0; bases.last().map_or(0, |&last| last as usize)];
         for attempt in &self.history.attempts {
             let (group, variant) = self.seats[attempt.intent.0 as usize];
-            let count = &mut counts[group as usize];
-            count.0 += 1;
-            count.1[variant as usize] += 1;
+            counts[(bases[group as usize] + variant) as usize] += 1;
         }
         counts
+    }
+
+    /// Where the variants of each group begin if all are put in one row; one more for the end.
+    pub fn bases(&self) -> Vec<u32> {
+        let mut end = 0;
+        let begins = self.keys.iter().map(|group| {
+            let begin = end;
+            end += group.variants.len() as u32;
+            begin
+        });
+        let mut bases: Vec<u32> = begins.collect();
+        bases.push(end);
+        bases
     }
 
     /// Groups that the contract protects: those with a good key.
@@ -285,15 +299,21 @@ impl<'a> Index<'a> {
         (group as usize, variant as usize)
     }
 
+    /// The groups that place orders for a user.
+    pub fn placed_by(&self, user: &str) -> impl Iterator<Item = usize> + use<'_, 'a> {
+        let names = self.names.of_user(user).map_or(&[][..], |(_, names)| names);
+        names.iter().map(|name| name.group as usize)
+    }
+
     /// Whether a group was asked for by this user.
     pub fn is_user_of(&self, group: usize, user: &str) -> bool {
         let key = &self.keys[group];
-        key.user == user || self.by_name.get(&(user, key.key)) == Some(&group)
+        key.user == user || self.names.group(user, key.key) == Some(group)
     }
 
     /// `attempt 2`: its number among the attempts of its key.
     pub fn name_of(&self, attempt: &Attempt) -> String {
-        let attempts = &self.keys[self.seat(attempt).0].attempts;
+        let attempts = self.keys[self.seat(attempt).0].attempts();
         let before = attempts.partition_point(|other| by_time(other) < by_time(attempt));
         format!("attempt {}", before + 1)
     }
@@ -325,7 +345,7 @@ fn group_of(intent: &Intent, carries_key: bool) -> KeyGroup<'_> {
         is_shared: false,
         is_keyed: intent.key_form.is_good() && !intent.key.is_empty() && carries_key,
         variants: Vec::new(),
-        attempts: Vec::new(),
+        of_several: Vec::new(),
     }
 }
 

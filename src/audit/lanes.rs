@@ -51,7 +51,7 @@ impl<'a> Lanes<'a> {
         let mut lanes = Self::default();
         for key in &index.keys {
             let is_alone = keys_of[key.user] == 1 && !key.is_shared;
-            for attempt in key.attempts.iter().filter(|attempt| attempt.outcome.was_sent()) {
+            for attempt in key.attempts().iter().filter(|attempt| attempt.outcome.was_sent()) {
                 let intent = index.history.intent(attempt.intent);
                 lanes.products.entry(intent.product).or_default().add(attempt);
                 if !is_alone {

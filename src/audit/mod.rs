@@ -49,6 +49,7 @@ mod l10_schema;
 mod lanes;
 mod ledger;
 mod live;
+mod names;
 mod overlap;
 mod owner;
 mod r2_one_fingerprint;

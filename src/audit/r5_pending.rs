@@ -23,7 +23,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let lanes = Lanes::new(&bench.index);
     let mut wrong = Vec::new();
     for (_, key) in bench.index.keyed() {
-        if !key.attempts.iter().any(|attempt| attempt.outcome == Outcome::Pending) {
+        if !key.attempts().iter().any(|attempt| attempt.outcome == Outcome::Pending) {
             continue;
         }
         let lanes = lanes.of_key(key);
@@ -70,7 +70,7 @@ fn finding(bench: &Bench<'_>, wrong: &[(&KeyGroup<'_>, &Attempt)]) -> Option<Fin
         ]);
     }
     let count = wrong.len() as u64;
-    let before = key.attempts.iter().take_while(|other| other.id != attempt.id);
+    let before = key.attempts().iter().take_while(|other| other.id != attempt.id);
     let last = before.filter(|other| other.outcome.was_sent()).last();
     let mut attempts: Vec<_> = last.into_iter().map(|other| other.id).collect();
     attempts.push(attempt.id);

@@ -16,6 +16,7 @@ use crate::history::{OrderRow, Snapshot};
 use super::Case;
 use super::columns::Columns;
 use super::index::{Few, Index, same_id};
+use super::names::Name;
 
 /// Where a row belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,17 +128,25 @@ fn place<'a>(
 ) -> Place<'a> {
     let user = given(&row.user).filter(|_| columns.user.is_some());
     let key = given(&row.key).filter(|_| columns.key.is_some());
-    let of_user = user.and_then(|user| index.users.get_key_value(user));
-    let of_key = key.and_then(|key| index.key_strings.get(key)).map(Few::as_slice);
+    if let Some(group) = user.zip(key).and_then(|(user, key)| index.names.group(user, key)) {
+        return Place::Key(group);
+    }
+    let of_user = user.and_then(|user| index.names.of_user(user));
+    let of_key = key.map_or(&[][..], |key| index.names.of_key(key));
     let by_answer = index.acknowledged.get(&same_id(&row.id)).map(|&group| Place::Key(group));
     if user.is_some_and(|user| busy.contains(user)) {
-        let by_name = user.zip(key).and_then(|name| index.by_name.get(&name));
-        return by_name.map(|&group| Place::Key(group)).or(by_answer).unwrap_or(Place::Foreign);
+        return by_answer.unwrap_or(Place::Foreign);
     }
     let by_columns = match (columns.user.is_some(), columns.key.is_some()) {
         (true, true) => by_user_and_key(index, of_user, key, of_key),
-        (true, false) => of_user.and_then(|(_, groups)| only(groups.as_slice())).map(Place::Key),
-        (false, true) => of_key.and_then(only).map(Place::Key),
+        (true, false) => match of_user {
+            Some((_, [name])) => Some(Place::Key(name.group as usize)),
+            _ => None,
+        },
+        (false, true) => match of_key {
+            [(_, group)] => Some(Place::Key(*group as usize)),
+            _ => None,
+        },
         (false, false) => None,
     };
     let nameless =
@@ -156,37 +165,27 @@ fn place<'a>(
 
 fn by_user_and_key<'a>(
     index: &Index<'a>,
-    of_user: Option<(&&'a str, &Few)>,
+    of_user: Option<(&'a str, &[Name<'a>])>,
     key: Option<&str>,
-    of_key: Option<&[usize]>,
+    of_key: &[(&'a str, u32)],
 ) -> Option<Place<'a>> {
     match (of_user, key) {
-        (Some((user, groups)), Some(key)) => Some(match index.by_name.get(&(*user, key)) {
-            Some(&group) => Place::Key(group),
-            None => unnamed(index, user, groups.as_slice()),
-        }),
+        (Some((user, names)), Some(_)) => Some(unnamed(index, user, names)),
         (Some((user, _)), None) => Some(Place::Keyless(user)),
         (None, _) => {
-            of_key.map(|_| Place::Stray("its key is of the run, and its user never sent it"))
+            let is_ours = !of_key.is_empty();
+            is_ours.then_some(Place::Stray("its key is of the run, and its user never sent it"))
         }
     }
 }
 
 /// A row of our user under a key that it never sent. Of a malformed key anything may have been kept.
-fn unnamed<'a>(index: &Index<'a>, user: &'a str, groups: &[usize]) -> Place<'a> {
-    match groups {
+fn unnamed<'a>(index: &Index<'a>, user: &'a str, names: &[Name<'a>]) -> Place<'a> {
+    let is_bad = |name: &Name<'_>| !index.keys[name.group as usize].form.is_good();
+    match names {
         [] => Place::Foreign,
-        [group] if !index.keys[*group].form.is_good() => Place::Key(*group),
-        groups if groups.iter().any(|&group| !index.keys[group].form.is_good()) => {
-            Place::Keyless(user)
-        }
+        [name] if is_bad(name) => Place::Key(name.group as usize),
+        names if names.iter().any(is_bad) => Place::Keyless(user),
         _ => Place::Stray("its user is of the run, and never sent its key"),
-    }
-}
-
-fn only(groups: &[usize]) -> Option<usize> {
-    match groups {
-        [group] => Some(*group),
-        _ => None,
     }
 }

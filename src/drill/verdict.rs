@@ -22,8 +22,14 @@ pub fn judge(folder: &RunFolder, profile: &Profile, named: &Path) -> Result<RunR
         .map_err(|source| DrillError::Read { source })?;
     let mut rows = |moment| folder.read_rows_sharing(moment, &mut strings).map_err(disk);
     let baseline = rows(Moment::Baseline)?.ok_or(DrillError::NoBaseline)?;
-    let before_repair = rows(Moment::BeforeRepair)?;
     let after = rows(Moment::After)?;
+    // What shows the same twice needs its place in memory once.
+    let before_repair = match folder.has_equal_rows(Moment::BeforeRepair, Moment::After) {
+        true => None,
+        false => rows(Moment::BeforeRepair)?,
+    };
+    let before_repair = before_repair
+        .filter(|before| !after.as_ref().is_some_and(|after| after.shows_the_same(before)));
     drop(strings);
     let case = Case {
         profile,

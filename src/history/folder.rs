@@ -3,7 +3,8 @@
 //! Written as the run goes; `result.json` comes last and by an atomic rename, so that a folder
 //! without it is incomplete and a folder with it is whole.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
 use super::{RunId, Snapshot, Strings};
@@ -101,6 +102,25 @@ impl RunFolder {
     /// The rows of a moment; `None` when the run never got there.
     pub fn read_rows(&self, moment: Moment) -> Result<Option<Snapshot>, FolderError> {
         self.read_rows_sharing(moment, &mut Strings::default())
+    }
+
+    /// Whether the rows of two moments are the same file, to the byte.
+    pub fn has_equal_rows(&self, one: Moment, other: Moment) -> bool {
+        let open = |moment: Moment| File::open(self.path.join(moment.file())).ok();
+        let (Some(one), Some(other)) = (open(one), open(other)) else { return false };
+        let length = |file: &File| file.metadata().map(|about| about.len()).ok();
+        if length(&one) != length(&other) {
+            return false;
+        }
+        let mut one = BufReader::new(one).bytes();
+        let mut other = BufReader::new(other).bytes();
+        loop {
+            match (one.next(), other.next()) {
+                (None, None) => return true,
+                (Some(Ok(left)), Some(Ok(right))) if left == right => {}
+                _ => return false,
+            }
+        }
     }
 
     /// The same, with texts shared with whatever else goes through `strings`.

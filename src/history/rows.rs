@@ -55,6 +55,14 @@ pub struct OrderRow {
 }
 
 impl Snapshot {
+    /// Whether it shows the same as another one, whenever they were taken.
+    pub fn shows_the_same(&self, other: &Self) -> bool {
+        self.orders == other.orders
+            && self.stock == other.stock
+            && self.movements == other.movements
+            && self.custom == other.custom
+    }
+
     /// Lets rows share their texts with each other, and with what else went through `strings`.
     pub(super) fn share(&mut self, strings: &mut Strings) {
         for row in &mut self.orders {
