@@ -42,16 +42,18 @@ fn count_attempts(bench: &Bench<'_>, sum: &mut Accounting) {
 
 fn count_intents(bench: &Bench<'_>, sum: &mut Accounting) {
     let index = &bench.index;
-    let mut orders: Vec<Vec<u64>> =
-        index.keys.iter().map(|group| vec![0; group.variants.len()]).collect();
+    let bases = index.bases();
+    let mut orders: Vec<u32> = vec![0; bases.last().map_or(0, |&last| last as usize)];
     if let Some(rows) = &bench.rows {
         sum.orders = rows.fresh.iter().filter(|at| at.place != Place::Foreign).count() as u64;
-        spread_orders(bench, rows, &mut orders);
+        spread_orders(bench, rows, &bases, &mut orders);
     }
     for &(group, variant) in &index.seats {
         sum.intents += 1;
+        let orders = orders[(bases[group as usize] + variant) as usize];
+        let (group, variant) = (group as usize, variant as usize);
         sum.intents_undecided += u64::from(index.keys[group].variants[variant].is_undecided());
-        *match orders[group][variant] {
+        *match orders {
             0 => &mut sum.intents_with_none,
             1 => &mut sum.intents_with_one_order,
             _ => &mut sum.intents_with_more,
@@ -59,18 +61,18 @@ fn count_intents(bench: &Bench<'_>, sum: &mut Accounting) {
     }
 }
 
-fn spread_orders(bench: &Bench<'_>, rows: &Rows<'_>, orders: &mut [Vec<u64>]) {
+fn spread_orders(bench: &Bench<'_>, rows: &Rows<'_>, bases: &[u32], orders: &mut [u32]) {
     for placed in rows.fresh.iter().filter(|placed| placed.valid) {
         let group = match placed.place {
             Place::Key(group) => group,
-            Place::Keyless(user) => match bench.index.users[user].as_slice() {
-                [group] => *group,
+            Place::Keyless(user) => match bench.index.names.of_user(user) {
+                Some((_, [name])) => name.group as usize,
                 _ => continue,
             },
             Place::Stray(_) | Place::Foreign => continue,
         };
         let variant = variant_of(bench, &bench.index.keys[group], placed.row);
-        orders[group][variant] += 1;
+        orders[bases[group] as usize + variant] += 1;
     }
 }
 

@@ -86,14 +86,14 @@ impl<'a> Bench<'a> {
 
     /// The rows' ids, for an evidence table.
     pub fn ids(rows: &[&OrderRow]) -> String {
-        list(&rows.iter().map(|row| row.id.as_str()).collect::<Vec<_>>(), MOST_IN_A_CELL)
+        list(&rows.iter().map(|row| &*row.id).collect::<Vec<_>>(), MOST_IN_A_CELL)
     }
 
     /// Ids of the last valid orders of a product, at most so many.
     pub fn orders_of_product(&self, product: &str, most: usize) -> Vec<String> {
         let rows = self.rows.as_ref().map_or(&[][..], |rows| &rows.fresh);
         let of = rows.iter().filter(|at| at.valid && at.row.product.as_deref() == Some(product));
-        let ids: Vec<String> = of.map(|at| at.row.id.clone()).collect();
+        let ids: Vec<String> = of.map(|at| at.row.id.to_string()).collect();
         ids[ids.len().saturating_sub(most)..].to_vec()
     }
 
@@ -102,7 +102,7 @@ impl<'a> Bench<'a> {
         let mut told = Vec::new();
         for order in orders {
             let group = self.index.acknowledged.get(&same_id(order));
-            let attempts = group.map_or(&[][..], |&group| &self.index.keys[group].attempts);
+            let attempts = group.map_or(&[][..], |&group| self.index.keys[group].attempts());
             let of = attempts.iter().filter(|attempt| {
                 attempt.outcome == Outcome::Acknowledged
                     && attempt.order.as_deref().map(same_id) == Some(same_id(order))

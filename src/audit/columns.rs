@@ -67,6 +67,11 @@ impl<'a> Columns<'a> {
         let [mut user, mut key, mut product] = [Tally::default(); 3];
         for row in &snapshot.orders {
             tally(row, index, &mut user, &mut key, &mut product);
+            // One agreement settles a column, and mostly the first row has it.
+            let columns = [(self.user, user), (self.key, key), (self.product, product)];
+            if columns.iter().all(|(name, tally)| name.is_none() || tally.agree > 0) {
+                break;
+            }
         }
         for (column, tally, sent) in [
             (&mut self.user, user, "user"),
@@ -104,10 +109,10 @@ fn tally(
     product: &mut Tally,
 ) {
     let (its_user, its_key) = (given(&row.user), given(&row.key));
-    let of_user = its_user.is_some_and(|name| index.users.contains_key(name));
-    let of_key = its_key.is_some_and(|name| index.key_strings.contains_key(name));
+    let of_user = its_user.is_some_and(|name| index.names.has_user(name));
+    let of_key = its_key.is_some_and(|name| index.names.has_key(name));
     if let (Some(its_user), Some(its_key)) = (its_user, its_key) {
-        let of_both = index.by_name.contains_key(&(its_user, its_key));
+        let of_both = index.names.group(its_user, its_key).is_some();
         if of_user {
             key.add(of_both);
         }
@@ -122,6 +127,10 @@ fn tally(
 
 /// Of the acknowledged ids whose key has rows: how many are ids of the table?
 fn tally_ids(index: &Index<'_>, snapshot: &Snapshot) -> Tally {
+    let is_told = |row: &&OrderRow| index.acknowledged.contains_key(&same_id(&row.id));
+    if snapshot.orders.iter().any(|row| is_told(&row)) {
+        return Tally { agree: 1, differ: 0 };
+    }
     let ids: HashSet<_> = snapshot.orders.iter().map(|row| same_id(&row.id)).collect();
     let users: HashSet<&str> = snapshot.orders.iter().filter_map(|row| given(&row.user)).collect();
     let keys: HashSet<&str> = snapshot.orders.iter().filter_map(|row| given(&row.key)).collect();

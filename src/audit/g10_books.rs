@@ -4,10 +4,10 @@
 //! attempts that were answered and those that were sent: more means that somebody on the way sends
 //! requests again. An instance that was restarted has forgotten its count and isn't asked.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use crate::codes::G10;
-use crate::history::{Attempt, Cause, InstanceId, Outcome, PhaseId, Sent};
+use crate::history::{Attempt, AttemptId, Cause, InstanceId, Outcome, PhaseId, Sent};
 
 use super::bench::Bench;
 use super::ruling::Ruling;
@@ -45,10 +45,11 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
 
 /// Attempts that contradict themselves, or are there twice.
 fn contradictions(bench: &Bench<'_>) -> Vec<String> {
-    let mut ids = HashSet::with_capacity(bench.case.history.attempts.len());
-    let (mut twice, mut wrong) = (0_u64, 0_u64);
+    let mut ids: Vec<AttemptId> = bench.case.history.attempts.iter().map(|it| it.id).collect();
+    ids.sort_unstable();
+    let twice = ids.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64;
+    let mut wrong = 0_u64;
     for attempt in &bench.case.history.attempts {
-        twice += u64::from(!ids.insert(attempt.id));
         let nothing = attempt.sent == Sent::Nothing;
         let answered = matches!(
             attempt.outcome,
@@ -57,7 +58,9 @@ fn contradictions(bench: &Bench<'_>) -> Vec<String> {
         wrong += u64::from(
             nothing != (attempt.outcome == Outcome::NotSent)
                 || answered && (attempt.first_byte.is_none() || attempt.completed.is_none())
-                || attempt.outcome == Outcome::Acknowledged && attempt.order.is_none(),
+                || attempt.outcome == Outcome::Acknowledged
+                    && attempt.order.is_none()
+                    && attempt.cause != Cause::Prepare,
         );
     }
     let mut troubles = Vec::new();

@@ -14,10 +14,9 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
             format!("{} of {}", thousands(sum.intents), thousands(sum.intents)),
         );
     }
-    let undecided =
-        bench.index.seats.iter().enumerate().filter(|&(_, &(group, variant))| {
-            bench.index.keys[group].variants[variant].is_undecided()
-        });
+    let undecided = bench.index.seats.iter().enumerate().filter(|&(_, &(group, variant))| {
+        bench.index.keys[group as usize].variants[variant as usize].is_undecided()
+    });
     let keys: Vec<&str> =
         undecided.map(|(id, _)| bench.case.history.intents[id].key.as_str()).collect();
     Ruling::missed(

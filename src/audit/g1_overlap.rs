@@ -1,10 +1,15 @@
-//! G1: a concurrent burst must have offered its duplicates together.
+//! G1: a concurrent burst must have offered its attempts together.
+//!
+//! Counted per thing that a phase contends for: a key, a key string whoever sends it, a product, an
+//! order that is acted on. Phases that contend for nothing claim nothing.
 //!
 //! Where the profile says nothing (a run judged without it), half of the keys is the measure: below
 //! that, a clean result mostly says that nothing was contended for.
 
+use std::collections::BTreeSet;
+
 use crate::codes::G1;
-use crate::history::PhaseId;
+use crate::history::{Contended, PhaseId};
 
 use super::Overlap;
 use super::bench::Bench;
@@ -19,14 +24,19 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     if overlap.is_empty() {
         return Ruling::not_judged(&G1, "no burst whose attempts leave together");
     }
-    let (_, many) = subject::name(bench.contract().unique_by());
     let missed: Vec<String> = overlap
         .iter()
         .filter(|one| !suffices(one, share(bench, one.phase)))
-        .map(|one| miss(bench, one, &many))
+        .map(|one| miss(bench, one))
         .collect();
     if missed.is_empty() {
         let sum = |of: fn(&Overlap) -> u64| overlap.iter().map(of).sum::<u64>();
+        let names: BTreeSet<String> = overlap.iter().map(|one| things(bench, one.phase)).collect();
+        let names: Vec<String> = names.into_iter().collect();
+        let many = match names.as_slice() {
+            [one] => one.as_str(),
+            _ => "contended things",
+        };
         return Ruling::held(
             &G1,
             format!(
@@ -54,7 +64,19 @@ fn share(bench: &Bench<'_>, phase: PhaseId) -> f64 {
     phase.map_or(DEFAULT_SHARE, |phase| phase.overlap_share)
 }
 
-fn miss(bench: &Bench<'_>, one: &Overlap, many: &str) -> String {
+/// What a phase contends for, in the plural.
+fn things(bench: &Bench<'_>, phase: PhaseId) -> String {
+    let phase = bench.case.history.phases.iter().find(|one| one.id == phase);
+    match phase.and_then(|phase| phase.contended) {
+        Some(Contended::KeyString) => "key strings".to_owned(),
+        Some(Contended::Product) => "products".to_owned(),
+        Some(Contended::Entity) => "orders".to_owned(),
+        Some(Contended::Key) | None => subject::name(bench.contract().unique_by()).1,
+    }
+}
+
+fn miss(bench: &Bench<'_>, one: &Overlap) -> String {
+    let many = things(bench, one.phase);
     let phases = &bench.case.history.phases;
     let name = phases.iter().find(|phase| phase.id == one.phase).map_or("", |phase| &phase.name);
     format!(

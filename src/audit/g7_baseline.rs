@@ -46,8 +46,9 @@ fn troubles(bench: &Bench<'_>) -> Vec<String> {
         }
     }
     let used = baseline.orders.iter().filter(|row| {
-        let user = given(&row.user).is_some_and(|user| bench.index.users.contains_key(user));
-        let key = given(&row.key).is_some_and(|key| bench.index.key_strings.contains_key(key));
+        let user = !bench.index.users_are_a_pool
+            && given(&row.user).is_some_and(|user| bench.index.names.has_user(user));
+        let key = given(&row.key).is_some_and(|key| bench.index.names.has_key(key));
         user || key
     });
     match used.count() as u64 {

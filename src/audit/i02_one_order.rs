@@ -43,7 +43,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
             );
     }
     let (excesses, of) = if unique_by == DEFAULT.as_slice() {
-        (per_key(bench, rows), bench.index.keyed().count() as u64)
+        (per_key(bench, rows), bench.index.placing().count() as u64)
     } else {
         per_business_key(bench, rows, unique_by)
     };
@@ -60,8 +60,8 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
 
 /// Whether the mapped columns suffice to tell orders apart.
 fn is_judgeable(bench: &Bench<'_>, unique_by: &[BusinessColumn]) -> bool {
-    let one_key_each = || bench.index.users.values().all(|groups| groups.len() == 1);
-    let one_user_each = || bench.index.key_strings.values().all(|groups| groups.len() == 1);
+    let one_key_each = || bench.index.names.users().all(|names| names.len() == 1);
+    let one_user_each = || bench.index.names.keys().all(|groups| groups.len() == 1);
     let columns = &bench.columns;
     subject::columns(bench).is_some()
         || unique_by == DEFAULT.as_slice()
@@ -72,7 +72,7 @@ fn is_judgeable(bench: &Bench<'_>, unique_by: &[BusinessColumn]) -> bool {
 fn per_key<'a>(bench: &Bench<'a>, rows: &Rows<'a>) -> Vec<Excess<'a>> {
     let mut excesses: Vec<Excess<'_>> = bench
         .index
-        .keyed()
+        .placing()
         .map(|(group, _)| Excess { groups: vec![group], orders: rows.valid_of(group).collect() })
         .filter(|excess| excess.orders.len() > 1)
         .collect();
@@ -83,14 +83,14 @@ fn per_key<'a>(bench: &Bench<'a>, rows: &Rows<'a>) -> Vec<Excess<'a>> {
         }
     }
     for (user, mut orders) in keyless {
-        let groups = &bench.index.users[user];
-        if groups.iter().any(|&group| bench.index.keys[group].key.is_empty()) {
+        let groups: Vec<usize> = bench.index.placed_by(user).collect();
+        if groups.iter().any(|&group| !bench.index.keys[group].is_keyed) {
             continue; // Requests without a key are promised nothing.
         }
         let free = groups.iter().filter(|&&group| rows.valid_of(group).next().is_none()).count();
         if orders.len() > free {
             orders.extend(groups.iter().flat_map(|&group| rows.valid_of(group)));
-            excesses.push(Excess { groups: groups.clone(), orders });
+            excesses.push(Excess { groups, orders });
         }
     }
     excesses
@@ -102,7 +102,7 @@ fn per_business_key<'a>(
     unique_by: &[BusinessColumn],
 ) -> (Vec<Excess<'a>>, u64) {
     let mut things: BTreeMap<Subject<'_>, Excess<'_>> = BTreeMap::new();
-    for (group, key) in bench.index.keys.iter().enumerate() {
+    for (group, key) in bench.index.keys.iter().enumerate().filter(|(_, key)| key.places()) {
         for variant in &key.variants {
             let thing = things
                 .entry(Subject::of_intent(variant.intent, unique_by))
@@ -157,7 +157,7 @@ fn finding(bench: &Bench<'_>, excesses: &[Excess<'_>], witness: &Excess<'_>) -> 
         witness: Witness {
             heading: format!("how {} got {} orders", name(bench, witness), spelled(fewest)),
             attempts: attempts.iter().map(|attempt| attempt.id).collect(),
-            orders: witness.orders.iter().take(3).map(|row| row.id.clone()).collect(),
+            orders: witness.orders.iter().take(3).map(|row| row.id.to_string()).collect(),
             product: bench.index.keys[witness.groups[0]].variants.first().map(|v| v.intent.product),
         },
         therefore: therefore(bench, witness, &attempts),

@@ -16,7 +16,7 @@ use super::words::plural;
 pub(super) fn telling_attempts<'a>(bench: &Bench<'a>, excess: &Excess<'_>) -> Vec<&'a Attempt> {
     let mut attempts: Vec<&Attempt> = Vec::new();
     let groups = excess.groups.iter().map(|&group| &bench.index.keys[group]);
-    let all: Vec<&'a Attempt> = groups.flat_map(|group| group.attempts.iter().copied()).collect();
+    let all: Vec<&'a Attempt> = groups.flat_map(|group| group.attempts().iter().copied()).collect();
     for order in excess.orders.iter().take(3) {
         let told = all.iter().copied().filter(|attempt| {
             let id = attempt.order.as_deref().map(same_id);
@@ -58,7 +58,7 @@ pub(super) fn therefore(
 ) -> Vec<String> {
     let mut reasons = Vec::new();
     if let Some(told) = Told::of(attempts) {
-        let (first, second) = (bench.index.name(told.one), bench.index.name(told.other));
+        let (first, second) = (bench.index.name_of(told.one), bench.index.name_of(told.other));
         let (answered, sent) = (told.answered, told.sent);
         reasons.push(if told.overlap() {
             format!(
@@ -82,7 +82,7 @@ pub(super) fn therefore(
 
 /// About an order that no reply names: who may have placed it (rule R7).
 fn of_the_untold(bench: &Bench<'_>, excess: &Excess<'_>, row: &OrderRow) -> String {
-    let attempts = excess.groups.iter().flat_map(|&group| &bench.index.keys[group].attempts);
+    let attempts = excess.groups.iter().flat_map(|&group| bench.index.keys[group].attempts());
     let open = attempts.filter(|it| matches!(it.outcome, Outcome::Unknown | Outcome::Pending));
     let licence = match open.count() as u64 {
         0 => String::new(),

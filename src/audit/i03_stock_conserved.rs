@@ -142,7 +142,7 @@ fn finding(bench: &Bench<'_>, wrong: &[Sums<'_>]) -> Finding {
     let worst = worst.expect("a finding has at least one product");
     let units = wrong.iter().map(|sums| sums.excess().unsigned_abs()).sum::<u128>() as u64;
     let count = wrong.len() as u64;
-    let ids: Vec<String> = worst.orders.iter().take(3).map(|row| row.id.clone()).collect();
+    let ids: Vec<String> = worst.orders.iter().take(3).map(|row| row.id.to_string()).collect();
     Finding {
         code: &I03,
         severity: Severity::Critical,
@@ -168,7 +168,7 @@ fn finding(bench: &Bench<'_>, wrong: &[Sums<'_>]) -> Finding {
 }
 
 fn therefore(sums: &Sums<'_>) -> String {
-    let ids: Vec<&str> = sums.orders.iter().map(|row| row.id.as_str()).collect();
+    let ids: Vec<&str> = sums.orders.iter().map(|row| &*row.id).collect();
     let because = format!(
         "because stock went from {} to {} while {} ({}) {} {}",
         thousands(sums.initial),

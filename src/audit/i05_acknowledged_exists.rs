@@ -2,7 +2,10 @@
 //!
 //! A row must agree with one of the intents that the contract makes one thing: its own key, or under
 //! a business key all keys of the same user. So an order that was handed to a changed request is I07,
-//! not a lost order. A missing row is claimed only on a database at rest.
+//! not a lost order; and one that belongs to another key is I09's or I16's. A missing row is claimed
+//! only on a database at rest. Requests that act on an order promise none.
+
+use std::sync::Arc;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
@@ -12,6 +15,7 @@ use crate::history::{Attempt, OrderRow};
 
 use super::bench::Bench;
 use super::index::{Variant, same_id};
+use super::owner;
 use super::rows::Rows;
 use super::ruling::Ruling;
 use super::subject::Subject;
@@ -69,11 +73,15 @@ fn missing(broken: &[Broken<'_>]) -> u64 {
 
 /// What is broken, and how many orders were acknowledged; each order once for each key.
 fn broken<'a>(bench: &Bench<'a>, rows: &Rows<'a>) -> (Vec<Broken<'a>>, u64) {
-    let siblings = siblings(bench);
+    let siblings = if bench.contract().one_order_per.is_empty() {
+        HashMap::new() // Each key is its own family.
+    } else {
+        siblings(bench)
+    };
     let mut compared: HashMap<(Cow<'_, str>, Subject<'_>), Vec<&'static str>> = HashMap::new();
     let mut broken = Vec::new();
     let mut of = 0;
-    for (group, key) in bench.index.keys.iter().enumerate() {
+    for (group, key) in bench.index.keys.iter().enumerate().filter(|(_, key)| key.places()) {
         let mut told: BTreeMap<_, &Attempt> = BTreeMap::new();
         for attempt in key.variants.iter().flat_map(Variant::acknowledged) {
             let order = attempt.order.as_deref().expect("an acknowledgement carries an order id");
@@ -85,11 +93,19 @@ fn broken<'a>(bench: &Bench<'a>, rows: &Rows<'a>) -> (Vec<Broken<'a>>, u64) {
             let intent = bench.case.history.intent(attempt.intent);
             let subject = Subject::of_intent(intent, bench.contract().unique_by());
             let row = rows.by_id(order);
-            let differs = row.map_or_else(Vec::new, |row| {
-                let compare = || differences(bench, &siblings[&subject], group, row);
-                compared.entry((id, subject)).or_insert_with(compare).clone()
+            let differs = row.map_or_else(Vec::new, |row| match siblings.get(&subject) {
+                Some(family) => {
+                    let compare = || differences(bench, family, group, row);
+                    compared.entry((id, subject)).or_insert_with(compare).clone()
+                }
+                None => {
+                    let sent = key.variants.iter().enumerate().filter(|(_, it)| it.was_sent());
+                    let family: Vec<_> = sent.map(|(variant, _)| (group, variant)).collect();
+                    differences(bench, &family, group, row)
+                }
             });
-            if row.is_none() || !differs.is_empty() {
+            let is_broken = row.is_none() || !differs.is_empty();
+            if is_broken && owner::other_owner(bench, order, group).is_none() {
                 broken.push(Broken { attempt, order, row, differs });
             }
         }
@@ -100,7 +116,7 @@ fn broken<'a>(bench: &Bench<'a>, rows: &Rows<'a>) -> (Vec<Broken<'a>>, u64) {
 /// Key groups that share one order under the contract, each with its variants.
 fn siblings<'a>(bench: &Bench<'a>) -> HashMap<Subject<'a>, Vec<(usize, usize)>> {
     let mut families: HashMap<Subject<'_>, Vec<(usize, usize)>> = HashMap::new();
-    for (group, key) in bench.index.keys.iter().enumerate() {
+    for (group, key) in bench.index.keys.iter().enumerate().filter(|(_, key)| key.places()) {
         for (variant, one) in key.variants.iter().enumerate().filter(|(_, one)| one.was_sent()) {
             let subject = Subject::of_intent(one.intent, bench.contract().unique_by());
             families.entry(subject).or_default().push((group, variant));
@@ -120,10 +136,14 @@ fn differences(
     for &(other, variant) in family {
         let key = &bench.index.keys[other];
         let mut differs = Vec::new();
-        if bench.columns.user.is_some() && row.user.as_deref() != Some(key.user) {
+        let user = row.user.as_deref();
+        if bench.columns.user.is_some() && !user.is_some_and(|it| bench.index.is_user_of(other, it))
+        {
             differs.push("user");
         }
-        if bench.columns.key.is_some() && row.key.as_deref().unwrap_or("") != key.key {
+        // In which form a malformed key is kept, if at all, nobody promises.
+        let is_kept = key.is_keyed && bench.columns.key.is_some();
+        if is_kept && row.key.as_deref().unwrap_or("") != key.key {
             differs.push("key");
         }
         let intent = key.variants[variant].intent;
@@ -171,7 +191,7 @@ fn finding(bench: &Bench<'_>, broken: &[Broken<'_>]) -> Finding {
         witness: Witness {
             heading: format!("what became of order {} of {key}", witness.order),
             attempts: vec![witness.attempt.id],
-            orders: witness.row.map(|row| row.id.clone()).into_iter().collect(),
+            orders: witness.row.map(|row| row.id.to_string()).into_iter().collect(),
             product: Some(bench.case.history.intent(witness.attempt.intent).product),
         },
         therefore: vec![therefore(bench, witness)],
@@ -202,7 +222,7 @@ fn title(broken: &[Broken<'_>]) -> String {
 }
 
 fn found(row: &OrderRow, differs: &[&str]) -> String {
-    let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "NULL".to_owned());
+    let text = |value: &Option<Arc<str>>| value.as_deref().unwrap_or("NULL").to_owned();
     let values: Vec<String> = differs
         .iter()
         .map(|&column| match column {
@@ -216,7 +236,7 @@ fn found(row: &OrderRow, differs: &[&str]) -> String {
 }
 
 fn therefore(bench: &Bench<'_>, one: &Broken<'_>) -> String {
-    let name = bench.index.name(one.attempt);
+    let name = bench.index.name_of(one.attempt);
     let told = one.attempt.completed.unwrap_or_default();
     let taken = bench.rows.as_ref().map_or(told, |rows| rows.snapshot.taken);
     match one.row {

@@ -1,5 +1,5 @@
 //! I06: all acknowledged replies of one intent agree: order id always (rule R1), status and body as
-//! the contract says.
+//! the contract says. Requests that act on an order only owe its id.
 //!
 //! Where a replay has statuses of its own, which of several concurrent replies was the first can't be
 //! seen. So one reply may have a first answer's status, a second one may not, and none that was asked
@@ -71,6 +71,9 @@ fn clash<'a>(
     let id = |attempt: &'a Attempt| attempt.order.as_deref().map(same_id);
     if let Some(other) = variant.acknowledged().find(|&other| id(other) != id(first)) {
         return clash(other, What::Orders(variant.acknowledged().filter_map(id).collect()));
+    }
+    if !group.places() {
+        return None; // What acts on an order is answered with the order as it is.
     }
     if let Some(other) = wrong_status(bench, variant, first) {
         return clash(other, What::Status);
@@ -199,8 +202,10 @@ fn finding(
     evidence: Evidence,
     what: &str,
 ) -> Finding {
-    let (first, other) = (bench.index.name(witness.first), bench.index.name(witness.other));
-    let orders = [witness.first, witness.other].into_iter().filter_map(|it| it.order.clone());
+    let (first, other) = (bench.index.name_of(witness.first), bench.index.name_of(witness.other));
+    let orders = [witness.first, witness.other]
+        .into_iter()
+        .filter_map(|it| it.order.as_deref().map(str::to_owned));
     Finding {
         code: &I06,
         severity: Severity::Contract,

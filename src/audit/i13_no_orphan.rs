@@ -1,7 +1,10 @@
 //! I13: every order of the run stems from an attempt that was sent.
 //!
 //! An acknowledged order is left to I05, which says the same more exactly. An order with somebody
-//! else's user and key on a product of the run is that somebody's.
+//! else's user and key on a product of the run is that somebody's. A user of a pool may be at work
+//! elsewhere meanwhile, so an order of its own that can't be explained is a doubt, not a finding.
+
+use std::sync::Arc;
 
 use crate::codes::{I13, Severity};
 use crate::history::OrderRow;
@@ -23,6 +26,9 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         .filter(|placed| !bench.index.acknowledged.contains_key(&same_id(&placed.row.id)))
         .filter_map(|placed| Some((placed.row, why_orphaned(bench, placed)?)))
         .collect();
+    let (strange, orphans): (Vec<_>, Vec<_>) = orphans
+        .into_iter()
+        .partition(|(row, _)| bench.index.users_are_a_pool && row.user.is_some());
     let foreign = rows.fresh.iter().filter(|placed| placed.place == Place::Foreign).count() as u64;
     let mut detail = format!(
         "{} of {} without an attempt",
@@ -32,7 +38,18 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     if foreign > 0 {
         detail.push_str(&format!(", {} of others left out", thousands(foreign)));
     }
-    Ruling::of(&I13, detail, finding(bench, &orphans).into_iter().collect())
+    let ruling = Ruling::of(&I13, detail, finding(bench, &orphans).into_iter().collect());
+    let Some((row, why)) = strange.first() else { return ruling };
+    ruling.doubting(
+        &I13,
+        format!(
+            "{} of the pool's users can't be explained (order {}: {why}); the users may be at work \
+             elsewhere",
+            plural(strange.len() as u64, "order", "orders"),
+            row.id
+        ),
+        "give the run users that nobody else uses meanwhile",
+    )
 }
 
 fn why_orphaned(bench: &Bench<'_>, placed: &Placed<'_>) -> Option<&'static str> {
@@ -40,8 +57,8 @@ fn why_orphaned(bench: &Bench<'_>, placed: &Placed<'_>) -> Option<&'static str> 
         Place::Stray(why) => Some(why),
         Place::Foreign => None,
         Place::Keyless(user) => {
-            let groups = &bench.index.users[user];
-            let sent = groups.iter().flat_map(|&group| &bench.index.keys[group].variants);
+            let groups = bench.index.placed_by(user);
+            let sent = groups.flat_map(|group| &bench.index.keys[group].variants);
             let none = !sent.into_iter().any(Variant::was_sent);
             none.then_some("nothing was sent for its user")
         }
@@ -59,12 +76,12 @@ fn why_orphaned(bench: &Bench<'_>, placed: &Placed<'_>) -> Option<&'static str> 
 
 fn finding(bench: &Bench<'_>, orphans: &[(&OrderRow, &str)]) -> Option<Finding> {
     let &(row, why) = orphans.first()?;
-    let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "NULL".to_owned());
+    let text = |value: &Option<Arc<str>>| value.as_deref().unwrap_or("NULL").to_owned();
     let mut evidence =
         Evidence::of(&["order", "user", "key", "product", "quantity", "created at", "why ours"]);
     for (row, why) in orphans {
         evidence.rows.push(vec![
-            row.id.clone(),
+            row.id.to_string(),
             text(&row.user),
             text(&row.key),
             text(&row.product),
@@ -83,7 +100,7 @@ fn finding(bench: &Bench<'_>, orphans: &[(&OrderRow, &str)]) -> Option<Finding> 
         witness: Witness {
             heading: format!("where order {} came from", row.id),
             attempts: nearest(bench, row),
-            orders: vec![row.id.clone()],
+            orders: vec![row.id.to_string()],
             product: row.product.as_ref().and_then(|id| id.parse().ok()),
         },
         therefore: vec![format!("order {} stems from no attempt, because {why}", row.id)],
@@ -95,10 +112,16 @@ fn finding(bench: &Bench<'_>, orphans: &[(&OrderRow, &str)]) -> Option<Finding> 
 
 /// The first attempts of the row's user, or else of its key, for comparison.
 fn nearest(bench: &Bench<'_>, row: &OrderRow) -> Vec<crate::history::AttemptId> {
-    let of_user = row.user.as_deref().and_then(|user| bench.index.users.get(user));
-    let of_key = row.key.as_deref().and_then(|key| bench.index.key_strings.get(key));
-    let groups = of_user.or(of_key).map_or(&[][..], |groups| groups);
-    let attempts = groups.iter().flat_map(|&group| &bench.index.keys[group].attempts);
+    let names = &bench.index.names;
+    let of_user = row.user.as_deref().and_then(|user| names.of_user(user));
+    let groups: Vec<u32> = match of_user {
+        Some((_, of_user)) => of_user.iter().map(|name| name.group).collect(),
+        None => {
+            let of_key = row.key.as_deref().map_or(&[][..], |key| names.of_key(key));
+            of_key.iter().map(|(_, group)| *group).collect()
+        }
+    };
+    let attempts = groups.iter().flat_map(|&group| bench.index.keys[group as usize].attempts());
     attempts
         .filter(|attempt| attempt.outcome.was_sent())
         .take(2)

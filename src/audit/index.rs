@@ -1,25 +1,56 @@
 //! The history of a case, arranged once: by key, by meaning of a key, by time.
 //!
 //! Attempts are sorted by their first byte here, so that no check depends on the order in which the
-//! journal happened to be written. Intents with an empty key are kept apart from the rules: no
-//! contract promises anything about requests that can't be told apart.
+//! journal happened to be written. Three kinds of intents are kept apart: those that place an order
+//! under a good key, those that act on an order (they place none), and those whose key is missing or
+//! malformed, to whom no contract promises anything but an answer. Where keys belong to an account
+//! and not to a user, all users of a key string share one group.
 
 use std::borrow::Cow;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
-use crate::history::{Attempt, AttemptId, Exit, History, Intent, Outcome, RunTime};
+use crate::history::{Attempt, Exit, History, Intent, KeyForm, Outcome, RunTime};
+use crate::profile::{Hole, KeyCarrier, KeyScope, Profile};
 
 use super::Case;
+use super::names::{Name, Names};
 
 /// Everything sent under one user and key.
 #[derive(Debug)]
 pub(super) struct KeyGroup<'a> {
+    /// The first user, where the key belongs to an account.
     pub user: &'a str,
     pub key: &'a str,
+    pub form: KeyForm,
+    /// The order that it acts on; `None`: it places one.
+    pub entity: Option<&'a str>,
+    /// Whether several users share it, because keys belong to an account.
+    pub is_shared: bool,
+    /// Whether the target was told a good key, so that the contract protects its requests.
+    pub is_keyed: bool,
     /// One for each fingerprint, in the order of the intents.
     pub variants: Vec<Variant<'a>>,
+    /// Of all variants, by first byte; empty where there is one, which has them all.
+    of_several: Vec<&'a Attempt>,
+}
+
+impl<'a> KeyGroup<'a> {
     /// By first byte.
-    pub attempts: Vec<&'a Attempt>,
+    pub fn attempts(&self) -> &[&'a Attempt] {
+        match self.variants.as_slice() {
+            [one] => &one.attempts,
+            _ => &self.of_several,
+        }
+    }
+
+    pub const fn places(&self) -> bool {
+        self.entity.is_none()
+    }
+
+    /// The name of its request, or of the first where several place the same order.
+    pub fn request(&self) -> &'a str {
+        self.variants.first().map_or("", |variant| &variant.intent.request)
+    }
 }
 
 /// One meaning of a key.
@@ -28,6 +59,33 @@ pub(super) struct Variant<'a> {
     pub intent: &'a Intent,
     /// By first byte.
     pub attempts: Vec<&'a Attempt>,
+}
+
+/// Indices of rows: mostly one, so that one needs no memory of its own.
+#[derive(Clone, Debug, Default)]
+pub(super) enum Few {
+    #[default]
+    None,
+    One(usize),
+    Many(Vec<usize>),
+}
+
+impl Few {
+    pub fn push(&mut self, index: usize) {
+        match self {
+            Self::None => *self = Self::One(index),
+            Self::One(first) => *self = Self::Many(vec![*first, index]),
+            Self::Many(all) => all.push(index),
+        }
+    }
+
+    pub fn as_slice(&self) -> &[usize] {
+        match self {
+            Self::None => &[],
+            Self::One(index) => std::slice::from_ref(index),
+            Self::Many(all) => all,
+        }
+    }
 }
 
 impl<'a> Variant<'a> {
@@ -51,10 +109,20 @@ impl<'a> Variant<'a> {
         self.attempts.iter().any(|attempt| attempt.outcome.was_sent())
     }
 
+    /// Whether any attempt may have had an effect: a rejection must have had none.
+    pub fn may_have_acted(&self) -> bool {
+        self.attempts.iter().any(|attempt| may_have_acted(attempt))
+    }
+
     /// Whether a byte was sent and no answer was definite.
     pub fn is_undecided(&self) -> bool {
         self.was_sent() && !self.attempts.iter().any(|attempt| attempt.outcome.is_definite())
     }
+}
+
+/// Whether an attempt may have had an effect, as far as its answer tells.
+pub(super) const fn may_have_acted(attempt: &Attempt) -> bool {
+    !matches!(attempt.outcome, Outcome::Refused | Outcome::NotSent)
 }
 
 #[derive(Debug)]
@@ -62,95 +130,192 @@ pub(super) struct Index<'a> {
     pub history: &'a History,
     /// In the order of the intents.
     pub keys: Vec<KeyGroup<'a>>,
-    /// The group of a user and a key.
-    pub by_name: HashMap<(&'a str, &'a str), usize>,
-    /// Groups of each user, in order.
-    pub users: HashMap<&'a str, Vec<usize>>,
-    /// Groups of each key string, in order.
-    pub key_strings: HashMap<&'a str, Vec<usize>>,
+    /// Which placing groups users and keys have.
+    pub names: Names<'a>,
     pub products: BTreeSet<i64>,
     /// Group and variant of each intent.
-    pub seats: Vec<(usize, usize)>,
-    /// Acknowledged order ids, each with the group that it was first acknowledged to.
-    pub acknowledged: BTreeMap<Cow<'a, str>, usize>,
-    place: HashMap<AttemptId, (usize, usize)>,
+    pub seats: Vec<(u32, u32)>,
+    /// Acknowledged order ids, each with the placing group that it was first acknowledged to.
+    pub acknowledged: HashMap<Cow<'a, str>, usize>,
+    /// Whether the users existed before the run (rule S09), so that others may act for them too.
+    pub users_are_a_pool: bool,
+    pub products_are_a_pool: bool,
     exits: Vec<&'a Exit>,
     recovery_limit: std::time::Duration,
 }
+
+/// Variants of a group that are looked through one by one; a group has rarely more than two.
+const NEAR: usize = 8;
+
+/// What makes two intents of one group, beside user and key.
+type Apart<'a> = (&'a str, &'a str, Option<&'a str>, &'a str, KeyForm);
 
 impl<'a> Index<'a> {
     pub fn new(case: &Case<'a>) -> Self {
         let history = case.history;
         let mut index = Self {
             history,
-            keys: Vec::new(),
-            by_name: HashMap::new(),
-            users: HashMap::new(),
-            key_strings: HashMap::new(),
+            keys: Vec::with_capacity(history.intents.len()),
+            names: Names::default(),
             products: history.intents.iter().map(|intent| intent.product).collect(),
             seats: Vec::new(),
-            acknowledged: BTreeMap::new(),
-            place: HashMap::with_capacity(history.attempts.len()),
+            acknowledged: HashMap::new(),
+            users_are_a_pool: !case.profile.actor.users.is_empty(),
+            products_are_a_pool: !case.profile.actor.products.is_empty(),
             exits: history.exits.iter().collect(),
             recovery_limit: case.profile.contract.recovery_limit,
         };
-        index.seats = index.seat_intents();
+        index.seats = index.seat_intents(case.profile);
         index.seat_attempts();
         index
     }
 
     /// Gives every intent its group and variant.
-    fn seat_intents(&mut self) -> Vec<(usize, usize)> {
-        let mut meanings: HashMap<(usize, &str), usize> = HashMap::new();
+    fn seat_intents(&mut self, profile: &'a Profile) -> Vec<(u32, u32)> {
+        let is_shared = profile.contract.key.scope == KeyScope::Account;
+        let mut accounts: HashMap<&str, usize> = HashMap::new();
+        let mut apart: HashMap<Apart<'_>, usize> = HashMap::new();
+        let mut carried: HashMap<&str, bool> = HashMap::new();
+        let mut far: HashMap<(usize, &str), usize> = HashMap::new();
+        let mut plain: HashMap<(&str, &str), usize> = HashMap::new();
+        let mut names = Vec::with_capacity(self.history.intents.len());
+        let mut acting = BTreeSet::new();
         let mut seats = Vec::with_capacity(self.history.intents.len());
         for intent in &self.history.intents {
-            let group = *self.by_name.entry((&intent.user, &intent.key)).or_insert_with(|| {
-                let at = self.keys.len();
-                self.users.entry(&intent.user).or_default().push(at);
-                self.key_strings.entry(&intent.key).or_default().push(at);
-                self.keys.push(KeyGroup {
-                    user: &intent.user,
-                    key: &intent.key,
-                    variants: Vec::new(),
-                    attempts: Vec::new(),
-                });
-                at
+            let (user, key) = (intent.user.as_str(), intent.key.as_str());
+            let is_plain = intent.entity.is_none() && intent.key_form.is_good();
+            let of_account = || accounts.get(key).copied().filter(|_| is_shared && !key.is_empty());
+            let known = if is_plain {
+                plain.get(&(user, key)).copied().or_else(of_account)
+            } else {
+                apart.get(&apart_of(intent)).copied()
+            };
+            let group = known.unwrap_or_else(|| {
+                let carries =
+                    *carried.entry(&intent.request).or_insert_with(|| carries(profile, intent));
+                self.keys.push(group_of(intent, carries));
+                self.keys.len() - 1
             });
+            if is_plain {
+                if is_shared {
+                    accounts.entry(key).or_insert(group);
+                }
+                plain.insert((user, key), group);
+                self.keys[group].is_shared |= self.keys[group].user != user;
+            } else if known.is_none() {
+                apart.insert(apart_of(intent), group);
+            }
+            if intent.entity.is_some() {
+                acting.insert(user);
+            } else {
+                names.push(Name { user, key, group: group as u32 });
+            }
             let variants = &mut self.keys[group].variants;
-            let variant = *meanings.entry((group, &intent.fingerprint)).or_insert_with(|| {
+            let print = intent.fingerprint.as_str();
+            let near = variants.iter().take(NEAR).position(|it| it.intent.fingerprint == print);
+            let variant = near.or_else(|| far.get(&(group, print)).copied()).unwrap_or_else(|| {
+                if variants.len() >= NEAR {
+                    far.insert((group, print), variants.len());
+                }
+                if variants.is_empty() {
+                    variants.reserve_exact(1);
+                }
                 variants.push(Variant { intent, attempts: Vec::new() });
                 variants.len() - 1
             });
-            seats.push((group, variant));
+            seats.push((group as u32, variant as u32));
         }
+        self.names = Names::new(names, acting);
         seats
     }
 
     fn seat_attempts(&mut self) {
         let mut attempts: Vec<&Attempt> = self.history.attempts.iter().collect();
-        attempts
-            .sort_by_key(|attempt| (attempt.first_byte.unwrap_or(RunTime(u64::MAX)), attempt.id));
+        attempts.sort_unstable_by_key(|attempt| by_time(attempt));
+        let counts = self.count_attempts();
+        let mut counts = counts.iter().map(|&count| count as usize);
+        for group in &mut self.keys {
+            let mut whole = 0;
+            for (variant, part) in group.variants.iter_mut().zip(&mut counts) {
+                variant.attempts.reserve_exact(part);
+                whole += part;
+            }
+            if group.variants.len() > 1 {
+                group.of_several.reserve_exact(whole);
+            }
+        }
         for attempt in attempts {
             let (group, variant) = self.seats[attempt.intent.0 as usize];
-            let keys = &mut self.keys[group];
-            keys.attempts.push(attempt);
-            keys.variants[variant].attempts.push(attempt);
-            self.place.insert(attempt.id, (group, keys.attempts.len()));
-            if let (Outcome::Acknowledged, Some(order)) = (attempt.outcome, &attempt.order) {
-                self.acknowledged.entry(same_id(order)).or_insert(group);
+            let keys = &mut self.keys[group as usize];
+            if keys.variants.len() > 1 {
+                keys.of_several.push(attempt);
+            }
+            keys.variants[variant as usize].attempts.push(attempt);
+            if let (Outcome::Acknowledged, Some(order), true) =
+                (attempt.outcome, &attempt.order, keys.places())
+            {
+                self.acknowledged.entry(same_id(order)).or_insert(group as usize);
             }
         }
     }
 
-    /// Groups that the contract protects: those with a key.
+    /// How many attempts each variant has, group by group, so that no memory is left over.
+    fn count_attempts(&self) -> Vec<u32> {
+        let bases = self.bases();
+        let mut counts = vec![0; bases.last().map_or(0, |&last| last as usize)];
+        for attempt in &self.history.attempts {
+            let (group, variant) = self.seats[attempt.intent.0 as usize];
+            counts[(bases[group as usize] + variant) as usize] += 1;
+        }
+        counts
+    }
+
+    /// Where the variants of each group begin if all are put in one row; one more for the end.
+    pub fn bases(&self) -> Vec<u32> {
+        let mut end = 0;
+        let begins = self.keys.iter().map(|group| {
+            let begin = end;
+            end += group.variants.len() as u32;
+            begin
+        });
+        let mut bases: Vec<u32> = begins.collect();
+        bases.push(end);
+        bases
+    }
+
+    /// Groups that the contract protects: those with a good key.
     pub fn keyed(&self) -> impl Iterator<Item = (usize, &KeyGroup<'a>)> {
-        self.keys.iter().enumerate().filter(|(_, group)| !group.key.is_empty())
+        self.keys.iter().enumerate().filter(|(_, group)| group.is_keyed)
+    }
+
+    /// Those of them that place orders.
+    pub fn placing(&self) -> impl Iterator<Item = (usize, &KeyGroup<'a>)> {
+        self.keyed().filter(|(_, group)| group.places())
+    }
+
+    /// Group and variant of an attempt.
+    pub fn seat(&self, attempt: &Attempt) -> (usize, usize) {
+        let (group, variant) = self.seats[attempt.intent.0 as usize];
+        (group as usize, variant as usize)
+    }
+
+    /// The groups that place orders for a user.
+    pub fn placed_by(&self, user: &str) -> impl Iterator<Item = usize> + use<'_, 'a> {
+        let names = self.names.of_user(user).map_or(&[][..], |(_, names)| names);
+        names.iter().map(|name| name.group as usize)
+    }
+
+    /// Whether a group was asked for by this user.
+    pub fn is_user_of(&self, group: usize, user: &str) -> bool {
+        let key = &self.keys[group];
+        key.user == user || self.names.group(user, key.key) == Some(group)
     }
 
     /// `attempt 2`: its number among the attempts of its key.
-    pub fn name(&self, attempt: &Attempt) -> String {
-        let number = self.place.get(&attempt.id).map_or(0, |&(_, number)| number);
-        format!("attempt {number}")
+    pub fn name_of(&self, attempt: &Attempt) -> String {
+        let attempts = self.keys[self.seat(attempt).0].attempts();
+        let before = attempts.partition_point(|other| by_time(other) < by_time(attempt));
+        format!("attempt {}", before + 1)
     }
 
     /// Whether an instance ended during the attempt, or so short a time before that the target may
@@ -160,6 +325,41 @@ impl<'a> Index<'a> {
         let end = attempt.completed.unwrap_or(RunTime(u64::MAX));
         self.exits.iter().any(|exit| exit.at <= end && begin <= exit.at.plus(self.recovery_limit))
     }
+}
+
+/// The order in which attempts are seated.
+fn by_time(attempt: &Attempt) -> (RunTime, crate::history::AttemptId) {
+    (attempt.first_byte.unwrap_or(RunTime(u64::MAX)), attempt.id)
+}
+
+fn apart_of(intent: &Intent) -> Apart<'_> {
+    (&intent.user, &intent.key, intent.entity.as_deref(), &intent.request, intent.key_form)
+}
+
+fn group_of(intent: &Intent, carries_key: bool) -> KeyGroup<'_> {
+    KeyGroup {
+        user: &intent.user,
+        key: &intent.key,
+        form: intent.key_form,
+        entity: intent.entity.as_deref(),
+        is_shared: false,
+        is_keyed: intent.key_form.is_good() && !intent.key.is_empty() && carries_key,
+        variants: Vec::new(),
+        of_several: Vec::new(),
+    }
+}
+
+/// Whether a request tells the target its key. One that places orders always counts as if it did:
+/// what it places is then measured against a business key. One that acts on an order and sends no
+/// key is promised nothing about its repetition.
+fn carries(profile: &Profile, intent: &Intent) -> bool {
+    let Some(request) = profile.requests.iter().find(|it| it.name == intent.request) else {
+        return true;
+    };
+    let in_header = request.headers.iter().any(|(_, value)| value.has(Hole::Key));
+    let in_body = request.body.as_ref().is_some_and(|body| body.has(Hole::Key))
+        || matches!(profile.contract.key.carrier, KeyCarrier::Body(_));
+    intent.entity.is_none() || in_header || in_body || request.path.has(Hole::Key)
 }
 
 /// An order id in the form in which ids are compared: UUIDs differ in case between JSON and

@@ -1,22 +1,24 @@
 //! Who could an attempt have been waiting for?
 //!
-//! A lease may be kept per key, per user or per product, so an attempt can be told `in progress`
-//! because of any other attempt of these three. Begins and ends are kept as sorted times, so that a
-//! question costs two binary searches.
+//! A lease may be kept per key, per user, per product or per order, so an attempt can be told `in
+//! progress` because of any other attempt of these. Begins and ends are kept as sorted times, so that
+//! a question costs two binary searches; what only one key uses has no lane, because the key's own
+//! says the same.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::history::{Attempt, RunTime};
 
-use super::index::Index;
+use super::index::{Index, KeyGroup};
 
 /// How long after its answer an attempt may still hold something: a lease is often released after
 /// the answer has left. A second is nothing against waiting for ever, which is what R5 is about.
 const AFTERMATH: Duration = Duration::from_secs(1);
 
+/// Attempts that contend for one thing.
 #[derive(Debug, Default)]
-struct Lane {
+pub(super) struct Lane {
     begins: Vec<RunTime>,
     /// Of attempts that are known to be complete.
     ends: Vec<RunTime>,
@@ -27,49 +29,85 @@ struct Lane {
 pub(super) struct Lanes<'a> {
     users: HashMap<&'a str, Lane>,
     products: HashMap<i64, Lane>,
-    keys: HashMap<usize, Lane>,
-    /// A key's attempts on one product.
-    shares: HashMap<(usize, i64), Lane>,
+    entities: HashMap<&'a str, Lane>,
+}
+
+/// The lanes of one key, made while it is looked at.
+#[derive(Debug)]
+pub(super) struct KeyLanes<'b, 'a> {
+    lanes: &'b Lanes<'a>,
+    key: &'b KeyGroup<'a>,
+    own: Lane,
+    /// Its attempts on each product, where there are several.
+    shares: HashMap<i64, Lane>,
 }
 
 impl<'a> Lanes<'a> {
     pub fn new(index: &Index<'a>) -> Self {
+        let mut keys_of: HashMap<&str, u32> = HashMap::new();
+        for key in &index.keys {
+            *keys_of.entry(key.user).or_default() += 1;
+        }
         let mut lanes = Self::default();
-        for (group, key) in index.keys.iter().enumerate() {
-            for attempt in key.attempts.iter().filter(|attempt| attempt.outcome.was_sent()) {
-                let product = index.history.intent(attempt.intent).product;
-                lanes.users.entry(key.user).or_default().add(attempt);
-                lanes.products.entry(product).or_default().add(attempt);
-                lanes.keys.entry(group).or_default().add(attempt);
-                lanes.shares.entry((group, product)).or_default().add(attempt);
+        for key in &index.keys {
+            let is_alone = keys_of[key.user] == 1 && !key.is_shared;
+            for attempt in key.attempts().iter().filter(|attempt| attempt.outcome.was_sent()) {
+                let intent = index.history.intent(attempt.intent);
+                lanes.products.entry(intent.product).or_default().add(attempt);
+                if !is_alone {
+                    lanes.users.entry(&intent.user).or_default().add(attempt);
+                }
+                if let Some(entity) = &intent.entity {
+                    lanes.entities.entry(entity).or_default().add(attempt);
+                }
             }
         }
         lanes.users.values_mut().for_each(Lane::sort);
         lanes.products.values_mut().for_each(Lane::sort);
-        lanes.keys.values_mut().for_each(Lane::sort);
-        lanes.shares.values_mut().for_each(Lane::sort);
+        lanes.entities.values_mut().for_each(Lane::sort);
         lanes
     }
 
-    /// Whether any other attempt of its key, user or product may have been going on meanwhile.
-    pub fn may_have_waited(&self, user: &str, product: i64, attempt: &Attempt) -> bool {
+    pub fn of_key<'b>(&'b self, key: &'b KeyGroup<'a>) -> KeyLanes<'b, 'a> {
+        let mut own = Lane::default();
+        let mut shares: HashMap<i64, Lane> = HashMap::new();
+        let product = key.variants.first().map(|variant| variant.intent.product);
+        let several = key.variants.iter().any(|it| Some(it.intent.product) != product);
+        for variant in &key.variants {
+            for attempt in variant.attempts.iter().filter(|attempt| attempt.outcome.was_sent()) {
+                own.add(attempt);
+                if several {
+                    shares.entry(variant.intent.product).or_default().add(attempt);
+                }
+            }
+        }
+        own.sort();
+        shares.values_mut().for_each(Lane::sort);
+        KeyLanes { lanes: self, key, own, shares }
+    }
+}
+
+impl KeyLanes<'_, '_> {
+    /// Whether any other attempt of its key, user, product or order may have been going on meanwhile.
+    pub fn may_have_waited(&self, product: i64, attempt: &Attempt) -> bool {
         let Some(at) = lifetime(attempt) else { return true };
-        let others = |lane: Option<&Lane>| lane.map_or(0, |lane| lane.active(at)) > 1;
-        others(self.users.get(user)) || others(self.products.get(&product))
+        self.own.active(at) > 1 || self.for_another_key(product, at)
     }
 
     /// Whether an attempt of another key may have kept the attempt waiting.
-    pub fn may_have_waited_for_another_key(
-        &self,
-        user: &str,
-        group: usize,
-        product: i64,
-        attempt: &Attempt,
-    ) -> bool {
-        let Some(at) = lifetime(attempt) else { return true };
+    pub fn may_have_waited_for_another_key(&self, product: i64, attempt: &Attempt) -> bool {
+        lifetime(attempt).is_none_or(|at| self.for_another_key(product, at))
+    }
+
+    fn for_another_key(&self, product: i64, at: (RunTime, RunTime)) -> bool {
         let count = |lane: Option<&Lane>| lane.map_or(0, |lane| lane.active(at));
-        count(self.users.get(user)) > count(self.keys.get(&group))
-            || count(self.products.get(&product)) > count(self.shares.get(&(group, product)))
+        let own = self.own.active(at);
+        let share = self.shares.get(&product).map_or(own, |share| share.active(at));
+        // Whose attempts of a shared key these are isn't told apart, so they are always excused.
+        self.key.is_shared
+            || count(self.lanes.products.get(&product)) > share
+            || count(self.lanes.users.get(self.key.user)) > own
+            || self.key.entity.is_some_and(|it| count(self.lanes.entities.get(it)) > own)
     }
 }
 

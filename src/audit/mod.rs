@@ -10,12 +10,14 @@ mod accounting;
 mod answer;
 mod bench;
 mod columns;
+mod effects;
 mod finding;
 mod g10_books;
 mod g11_decided;
 mod g1_overlap;
 mod g3_acknowledged;
 mod g4_drained;
+mod g5_variants;
 mod g7_baseline;
 mod g8_clock;
 mod g9_complete;
@@ -24,15 +26,32 @@ mod i02_one_order;
 mod i02_reasons;
 mod i02_refused_inserts;
 mod i03_stock_conserved;
+mod i03b_ledger;
+mod i03c_bounds;
+mod i04_order_has_movement;
 mod i05_acknowledged_exists;
 mod i06_replies_agree;
 mod i07_one_meaning;
+mod i08_no_error;
+mod i08b_rejection_leaves_nothing;
+mod i09_key_of_its_user;
+mod i10_never_both;
 mod i13_no_orphan;
+mod i16_fresh_key;
+mod i18_rejected_no_effect;
+mod i21_in_time;
+mod i25_replies_readable;
+mod i26_bad_keys;
 mod i27_stays_up;
 mod index;
 mod json;
+mod l10_schema;
 mod lanes;
+mod ledger;
+mod live;
+mod names;
 mod overlap;
+mod owner;
 mod r2_one_fingerprint;
 mod r3_replay;
 mod r4_mismatch;
@@ -41,7 +60,9 @@ mod r6_marker;
 mod rows;
 mod ruling;
 mod schema;
+mod state;
 mod subject;
+mod u01_own_checks;
 mod words;
 
 pub use answer::{answer, answer_and_time};
@@ -50,9 +71,10 @@ pub use finding::{
     Accounting, Evidence, Finding, Gate, GateState, Judgement, Overlap, Scene, Verdict, Witness,
 };
 pub use index::same_id;
+pub use live::judge_rows;
 pub use words::{plural, span, spelled, thousands, times};
 
-use crate::history::{History, Snapshot};
+use crate::history::{Doubt, History, Snapshot};
 use crate::profile::Profile;
 
 use bench::Bench;
@@ -72,22 +94,37 @@ pub struct Case<'a> {
 }
 
 /// Every check, in the order of the gate table.
-const CHECKS: [fn(&Bench<'_>) -> Ruling; 20] = [
+const CHECKS: [fn(&Bench<'_>) -> Ruling; 35] = [
     i01_stock_not_negative::check,
     i02_one_order::check,
     i02_refused_inserts::check,
     i03_stock_conserved::check,
+    i03b_ledger::check,
+    i03c_bounds::check,
+    i04_order_has_movement::check,
     i05_acknowledged_exists::check,
     i06_replies_agree::check,
     i07_one_meaning::check,
+    i08_no_error::check,
+    i08b_rejection_leaves_nothing::check,
+    i09_key_of_its_user::check,
+    i10_never_both::check,
     i13_no_orphan::check,
+    i16_fresh_key::check,
+    i18_rejected_no_effect::check,
+    i21_in_time::check,
+    i25_replies_readable::check,
+    i26_bad_keys::check,
     i27_stays_up::check,
     r3_replay::check,
     r5_pending::check,
     r6_marker::check,
+    u01_own_checks::check,
+    l10_schema::check,
     g1_overlap::check,
     g3_acknowledged::check,
     g4_drained::check,
+    g5_variants::check,
     g7_baseline::check,
     g8_clock::check,
     g9_complete::check,
@@ -98,11 +135,19 @@ const CHECKS: [fn(&Bench<'_>) -> Ruling; 20] = [
 /// Judges a run. Violated beats inconclusive beats passed.
 pub fn judge(case: &Case<'_>) -> Judgement {
     let bench = Bench::new(case);
+    let rulings = CHECKS.map(|check| check(&bench));
+    summed_up(rulings, case.history.doubts.clone(), bench.accounting)
+}
+
+/// What several checks came to together.
+fn summed_up(
+    rulings: impl IntoIterator<Item = Ruling>,
+    mut doubts: Vec<Doubt>,
+    accounting: Accounting,
+) -> Judgement {
     let mut gates = Vec::new();
     let mut findings = Vec::new();
-    let mut doubts = case.history.doubts.clone();
-    for check in CHECKS {
-        let ruling = check(&bench);
+    for ruling in rulings {
         gates.extend(ruling.gate);
         findings.extend(ruling.findings);
         doubts.extend(ruling.doubts);
@@ -115,5 +160,5 @@ pub fn judge(case: &Case<'_>) -> Judgement {
     } else {
         Verdict::Inconclusive
     };
-    Judgement { verdict, gates, findings, doubts, accounting: bench.accounting }
+    Judgement { verdict, gates, findings, doubts, accounting }
 }

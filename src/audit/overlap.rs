@@ -6,29 +6,51 @@
 
 use std::collections::HashMap;
 
-use crate::history::{Attempt, Cause, PhaseId, RunTime};
+use crate::history::{Attempt, Cause, Contended, Intent, PhaseFacts, PhaseId, RunTime};
+use crate::profile::BusinessColumn;
 
 use super::Overlap;
 use super::bench::Bench;
 use super::subject::Subject;
 
+/// What one attempt contends for, where it isn't simply its key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Thing<'a> {
+    Subject(Subject<'a>),
+    KeyString(&'a str),
+    Product(i64),
+    Entity(Option<&'a str>),
+}
+
+impl<'a> Thing<'a> {
+    fn of(contended: Contended, intent: &'a Intent, unique_by: &[BusinessColumn]) -> Self {
+        match contended {
+            Contended::Key => Self::Subject(Subject::of_intent(intent, unique_by)),
+            Contended::KeyString => Self::KeyString(&intent.key),
+            Contended::Product => Self::Product(intent.product),
+            Contended::Entity => Self::Entity(intent.entity.as_deref()),
+        }
+    }
+}
+
+/// What a phase contends for, if its attempts claim to overlap. Those that wait for the first one's
+/// completion meet its answer, not its work.
+pub(super) fn contended(phase: &PhaseFacts) -> Option<Contended> {
+    phase.contended.filter(|_| phase.arrival != "around-completion")
+}
+
 /// One entry for each concurrent phase, in the order of the phases.
 pub(super) fn measure(bench: &Bench<'_>) -> Vec<Overlap> {
-    let history = bench.case.history;
-    let unique_by = bench.contract().unique_by();
-    let mut things: HashMap<PhaseId, HashMap<Subject<'_>, Vec<&Attempt>>> = HashMap::new();
-    for attempt in history.attempts.iter().filter(|attempt| attempt.cause == Cause::Burst) {
-        let intent = history.intent(attempt.intent);
-        let subject = Subject::of_intent(intent, unique_by);
-        things.entry(intent.phase).or_default().entry(subject).or_default().push(attempt);
-    }
-    history
-        .phases
-        .iter()
-        .filter(|phase| phase.contended.is_some())
-        .map(|phase| {
-            let subjects = things.remove(&phase.id).unwrap_or_default();
-            let mut in_flight: Vec<u64> = subjects.values().map(|group| at_once(group)).collect();
+    let phases = bench.case.history.phases.iter();
+    let concurrent = phases.filter_map(|phase| Some((phase, contended(phase)?)));
+    concurrent
+        .map(|(phase, contended)| {
+            let mut in_flight = match contended {
+                Contended::Key if bench.contract().one_order_per.is_empty() => {
+                    by_key(bench, phase.id)
+                }
+                _ => by_thing(bench, phase.id, contended),
+            };
             in_flight.sort_unstable();
             let keys = in_flight.len() as u64;
             Overlap {
@@ -43,6 +65,36 @@ pub(super) fn measure(bench: &Bench<'_>) -> Vec<Overlap> {
         .collect()
 }
 
+/// Key by key: the index has their attempts together already.
+fn by_key(bench: &Bench<'_>, phase: PhaseId) -> Vec<u64> {
+    let mut together = Vec::new();
+    let mut in_flight = Vec::new();
+    for key in &bench.index.keys {
+        together.clear();
+        together.extend(key.attempts().iter().copied().filter(|attempt| {
+            attempt.cause == Cause::Burst
+                && bench.case.history.intent(attempt.intent).phase == phase
+        }));
+        if !together.is_empty() {
+            in_flight.push(at_once(&together));
+        }
+    }
+    in_flight
+}
+
+fn by_thing(bench: &Bench<'_>, phase: PhaseId, contended: Contended) -> Vec<u64> {
+    let history = bench.case.history;
+    let unique_by = bench.contract().unique_by();
+    let mut things: HashMap<Thing<'_>, Vec<&Attempt>> = HashMap::new();
+    for attempt in history.attempts.iter().filter(|attempt| attempt.cause == Cause::Burst) {
+        let intent = history.intent(attempt.intent);
+        if intent.phase == phase {
+            things.entry(Thing::of(contended, intent, unique_by)).or_default().push(attempt);
+        }
+    }
+    things.values().map(|attempts| at_once(attempts)).collect()
+}
+
 /// The most attempts in flight at any moment before the first definite answer.
 fn at_once(attempts: &[&Attempt]) -> u64 {
     let first_answer = attempts
@@ -51,7 +103,7 @@ fn at_once(attempts: &[&Attempt]) -> u64 {
         .filter_map(|attempt| attempt.completed)
         .min()
         .unwrap_or(RunTime(u64::MAX));
-    let mut moments: Vec<(RunTime, bool)> = Vec::with_capacity(attempts.len() * 2);
+    let mut moments: Vec<(RunTime, bool)> = Vec::new();
     for attempt in attempts {
         let Some(released) = attempt.released else { continue };
         let end = attempt.completed.unwrap_or(RunTime(u64::MAX));

@@ -1,18 +1,22 @@
 //! R2, reported as I07: at most one fingerprint of a key is accepted.
 //!
-//! Two acknowledged fingerprints are a contradiction in themselves. A pending one beside an
-//! acknowledged one is only held against the target if it can't have rolled back and freed the claim
-//! (no attempt of either ended unknown, parked or refused by the business) and can't have waited for
-//! a lease that an attempt of another key held.
+//! Two acknowledged fingerprints with two orders are a contradiction under any contract, and so is an
+//! order that holds what was only asked for after it had been acknowledged. Where the contract rejects
+//! changed parameters, nobody may be told of an order that holds something else either, and a pending
+//! fingerprint beside an acknowledged one is held against the target if it can't have rolled back and
+//! freed the claim (no attempt of either ended unknown, parked or refused by the business) and can't
+//! have waited for a lease that an attempt of another key held. Of the lab's own shop we know how long
+//! it waits for a lease: whoever was put off sooner met the claim.
 
 use std::borrow::Cow;
 
 use crate::codes::{I07, Severity};
 use crate::history::{Attempt, Outcome};
+use crate::profile::{OtherParameters, Target};
 
 use super::bench::Bench;
-use super::index::{KeyGroup, Variant, same_id};
-use super::lanes::Lanes;
+use super::index::{KeyGroup, Variant, may_have_acted, same_id};
+use super::lanes::{KeyLanes, Lanes};
 use super::words::times;
 use super::{Evidence, Finding, Witness, answer};
 
@@ -25,26 +29,51 @@ struct Pair<'a> {
     kind: Kind,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
+/// Worst first.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Kind {
     SecondOrder,
+    /// The order took on the changed request after it had been acknowledged.
+    Changed,
     SameOrder,
+    /// An order was handed out that holds another request.
+    OfAnother,
     Pending,
+}
+
+impl Kind {
+    const fn is_critical(self) -> bool {
+        matches!(self, Self::SecondOrder | Self::Changed)
+    }
 }
 
 pub(super) fn findings(bench: &Bench<'_>) -> Vec<Finding> {
     let mut lanes = None;
     let mut pairs = Vec::new();
-    for (group, key) in bench.index.keyed().filter(|(_, key)| key.variants.len() > 1) {
-        pairs.extend(acknowledged(key).or_else(|| {
-            let lanes = lanes.get_or_insert_with(|| Lanes::new(&bench.index));
-            pending(bench, lanes, group, key)
-        }));
+    for (_, key) in bench.index.placing().filter(|(_, key)| key.variants.len() > 1) {
+        let by_order = acknowledged(key).into_iter().chain(by_row(bench, key));
+        let by_order = by_order.min_by_key(|pair| pair.kind);
+        match &bench.contract().other_parameters {
+            OtherParameters::Rejected { while_in_progress, .. } => {
+                pairs.extend(by_order.or_else(|| {
+                    let lanes = lanes.get_or_insert_with(|| Lanes::new(&bench.index));
+                    pending(bench, &lanes.of_key(key), key, *while_in_progress)
+                }));
+            }
+            OtherParameters::OldResult | OtherParameters::Unsaid => {
+                pairs.extend(by_order.filter(|pair| pair.kind.is_critical()));
+            }
+        }
     }
     let (orders, rest): (Vec<_>, Vec<_>) =
-        pairs.into_iter().partition(|pair| pair.kind == Kind::SecondOrder);
-    let orders =
-        finding(bench, &orders, Severity::Critical, "a changed request got an order of its own");
+        pairs.into_iter().partition(|pair| pair.kind.is_critical());
+    let all_changed = orders.iter().all(|pair| pair.kind == Kind::Changed);
+    let title = if all_changed {
+        "an acknowledged order took on a changed request"
+    } else {
+        "a changed request got an order of its own"
+    };
+    let orders = finding(bench, &orders, Severity::Critical, title);
     let rest = finding(
         bench,
         &rest,
@@ -67,12 +96,32 @@ fn acknowledged<'a>(key: &KeyGroup<'a>) -> Option<Pair<'a>> {
     Some(Pair { user: key.user, key: key.key, accepted, other, kind })
 }
 
+/// An acknowledged order whose row holds what another fingerprint asked for. Who came first wins; so
+/// the row is only called changed if the other one left after the acknowledgement had arrived.
+fn by_row<'a>(bench: &Bench<'a>, key: &KeyGroup<'a>) -> Option<Pair<'a>> {
+    let told = key.variants.iter().filter_map(|it| Some((it, it.first_acknowledged()?)));
+    let (winner, first) = told.min_by_key(|(_, it)| (it.completed, it.id))?;
+    let row = bench.rows.as_ref()?.by_id(first.order.as_deref()?)?;
+    if bench.asked_for(winner.intent, row) {
+        return None;
+    }
+    let mut others = key.variants.iter().filter(|it| bench.asked_for(it.intent, row));
+    let other = others.find(|it| it.may_have_acted())?;
+    let earliest = other.attempts.iter().copied().find(|attempt| may_have_acted(attempt))?;
+    let (user, key) = (key.user, key.key);
+    Some(if earliest.first_byte > first.completed {
+        Pair { user, key, accepted: first, other: earliest, kind: Kind::Changed }
+    } else {
+        Pair { user, key, accepted: earliest, other: first, kind: Kind::OfAnother }
+    })
+}
+
 /// One fingerprint acknowledged, another one let in as pending.
 fn pending<'a>(
     bench: &Bench<'a>,
-    lanes: &Lanes<'a>,
-    group: usize,
+    lanes: &KeyLanes<'_, 'a>,
     key: &KeyGroup<'a>,
+    while_in_progress: bool,
 ) -> Option<Pair<'a>> {
     let winner = key.variants.iter().find(|variant| variant.first_acknowledged().is_some())?;
     let accepted = winner.first_acknowledged()?;
@@ -82,10 +131,19 @@ fn pending<'a>(
             continue;
         }
         let product = variant.intent.product;
-        let other = variant.attempts.iter().copied().find(|attempt| {
-            attempt.outcome == Outcome::Pending
-                && !bench.index.is_disturbed(attempt)
-                && !lanes.may_have_waited_for_another_key(key.user, group, product, attempt)
+        let put_off = || variant.attempts.iter().filter(|it| it.outcome == Outcome::Pending);
+        let has_waited = |attempt: &Attempt| {
+            !is_no_lease(bench, attempt) && lanes.may_have_waited_for_another_key(product, attempt)
+        };
+        // One that waited for a lease held the claim meanwhile, and the others may have met that.
+        if put_off().any(|attempt| has_waited(attempt) && attempt.first_byte <= accepted.completed)
+        {
+            continue;
+        }
+        let is_due =
+            |attempt: &Attempt| while_in_progress || attempt.first_byte > accepted.completed;
+        let other = put_off().copied().find(|attempt| {
+            is_due(attempt) && !bench.index.is_disturbed(attempt) && !has_waited(attempt)
         });
         if let Some(other) = other {
             let kind = Kind::Pending;
@@ -93,6 +151,13 @@ fn pending<'a>(
         }
     }
     None
+}
+
+/// Whether the lab's shop put an attempt off sooner than it gives up on a lease.
+fn is_no_lease(bench: &Bench<'_>, attempt: &Attempt) -> bool {
+    let took = attempt.completed.zip(attempt.first_byte).map(|(end, begin)| end.since(begin));
+    let is_lab = bench.case.profile.target == Target::Lab;
+    is_lab && took.is_some_and(|took| took < bench.case.profile.lab.lock_wait)
 }
 
 /// Whether an attempt may have held the claim and given it up before the acknowledgement. Its own
@@ -120,8 +185,10 @@ fn finding(
         let (one, other) = (answer(pair.accepted), answer(pair.other));
         evidence.rows.push([pair.user, pair.key, &one, &other].map(str::to_owned).to_vec());
     }
-    let (one, other) = (bench.index.name(witness.accepted), bench.index.name(witness.other));
-    let orders = [witness.accepted, witness.other].into_iter().filter_map(|it| it.order.clone());
+    let (one, other) = (bench.index.name_of(witness.accepted), bench.index.name_of(witness.other));
+    let orders = [witness.accepted, witness.other]
+        .into_iter()
+        .filter_map(|it| it.order.as_deref().map(str::to_owned));
     let because = match witness.kind {
         Kind::SecondOrder | Kind::SameOrder => format!(
             "two different requests were accepted under one key, because {one} got {} and {other}, with \
@@ -129,11 +196,27 @@ fn finding(
             answer(witness.accepted),
             answer(witness.other)
         ),
+        Kind::Changed => format!(
+            "order {} isn't what {one} was promised any more, because the row holds what {other} asked \
+             for, and {other} left at {}, after the answer of {one} had arrived at {}",
+            witness.accepted.order.as_deref().unwrap_or("-"),
+            witness.other.first_byte.unwrap_or_default(),
+            witness.accepted.completed.unwrap_or_default()
+        ),
+        Kind::OfAnother => format!(
+            "{other} was told of an order that isn't its own, because it got {}, and the row of that \
+             order holds what {one} had asked for under the same key",
+            answer(witness.other)
+        ),
         Kind::Pending => format!(
             "{other} was let in although its request wasn't that of the key, because {one} got {}, no \
-             attempt of either can have given the key up before, and no attempt of another key can \
-             have kept {other} waiting",
-            answer(witness.accepted)
+             attempt of either can have given the key up before, and {}",
+            answer(witness.accepted),
+            if is_no_lease(bench, witness.other) {
+                format!("{other} was put off sooner than the shop gives up on a lease")
+            } else {
+                format!("no attempt of another key can have kept {other} waiting")
+            }
         ),
     };
     Some(Finding {

@@ -30,7 +30,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
             let begin = variant.attempts.partition_point(|at| at.first_byte <= told.completed);
             for &again in variant.attempts[begin..].iter().filter(|at| at.outcome.was_sent()) {
                 of += 1;
-                if is_broken(bench, again) {
+                if is_broken(bench, key, again) {
                     breaks.push(one(key, told, again));
                 }
             }
@@ -49,10 +49,11 @@ fn one<'a>(key: &KeyGroup<'a>, told: &'a Attempt, again: &'a Attempt) -> Break<'
     Break { user: key.user, key: key.key, told, again }
 }
 
-fn is_broken(bench: &Bench<'_>, again: &Attempt) -> bool {
+fn is_broken(bench: &Bench<'_>, key: &KeyGroup<'_>, again: &Attempt) -> bool {
     let put_off = match again.outcome {
         Outcome::Pending | Outcome::Parked => true,
-        Outcome::Refused => !bench.is_shed(again),
+        // What acts on an order may be refused, because the order has moved on.
+        Outcome::Refused => key.places() && !bench.is_shed(again),
         Outcome::Acknowledged | Outcome::Unknown | Outcome::NotSent => false,
     };
     put_off && !bench.index.is_disturbed(again)
@@ -73,7 +74,7 @@ fn finding(bench: &Bench<'_>, breaks: &[Break<'_>]) -> Option<Finding> {
         ]);
     }
     let count = breaks.len() as u64;
-    let (told, again) = (bench.index.name(witness.told), bench.index.name(witness.again));
+    let (told, again) = (bench.index.name_of(witness.told), bench.index.name_of(witness.again));
     Some(Finding {
         code: &R3,
         severity: Severity::Contract,
@@ -83,7 +84,7 @@ fn finding(bench: &Bench<'_>, breaks: &[Break<'_>]) -> Option<Finding> {
         witness: Witness {
             heading: format!("how {} was acknowledged and then wasn't", witness.key),
             attempts: vec![witness.told.id, witness.again.id],
-            orders: witness.told.order.clone().into_iter().collect(),
+            orders: witness.told.order.iter().map(ToString::to_string).collect(),
             product: Some(bench.case.history.intent(witness.told.intent).product),
         },
         therefore: vec![format!(

@@ -2,7 +2,9 @@
 //! before the refusal returned.
 //!
 //! A refusal after an acknowledgement of the same request is R3's, and isn't reported twice. Under a
-//! business key another key of the same thing may be what it is measured against.
+//! business key another key of the same thing may be what it is measured against. What another user
+//! sent under the same key string is no excuse, and I09's to report. Of requests that act on an order
+//! a conflict may mean the order's status, so they are left out.
 
 use std::collections::HashMap;
 
@@ -10,31 +12,22 @@ use crate::codes::{I07, Severity};
 use crate::history::{Attempt, Outcome};
 
 use super::bench::Bench;
+use super::i09_key_of_its_user::other_user;
 use super::index::{KeyGroup, Variant};
 use super::subject::Subject;
 use super::words::times;
 use super::{Evidence, Finding, Witness};
 
 pub(super) fn finding(bench: &Bench<'_>) -> Option<Finding> {
-    let family = families(bench);
-    let mut wrong: Vec<(&KeyGroup<'_>, &Attempt)> = Vec::new();
-    for (_, key) in bench.index.keyed() {
-        for variant in &key.variants {
-            let subject = Subject::of_intent(variant.intent, bench.contract().unique_by());
-            let is_business = !bench.contract().one_order_per.is_empty();
-            if is_business && family.get(&subject).is_some_and(|&count| count > 1) {
-                continue;
-            }
-            wrong.extend(unfounded(bench, key, variant).map(|attempt| (key, attempt)));
-        }
-    }
+    let mut wrong = unfounded(bench);
+    wrong.retain(|(_, attempt)| other_user(bench, attempt).is_none());
     let &(key, attempt) = wrong.first()?;
     let mut evidence = Evidence::of(&["user", "key", "attempt", "sent at", "answer"]);
     for (key, attempt) in &wrong {
         evidence.rows.push(vec![
             key.user.to_owned(),
             key.key.to_owned(),
-            bench.index.name(attempt),
+            bench.index.name_of(attempt),
             attempt.first_byte.unwrap_or_default().to_string(),
             super::answer(attempt),
         ]);
@@ -55,11 +48,28 @@ pub(super) fn finding(bench: &Bench<'_>) -> Option<Finding> {
         therefore: vec![format!(
             "the target took something for a change that isn't one, because until {} was answered no \
              other request had been sent under this key",
-            bench.index.name(attempt)
+            bench.index.name_of(attempt)
         )],
         help: "hash a canonical form of the fields that change the intent, not the raw bytes."
             .to_owned(),
     })
+}
+
+/// Every mismatch before which nothing else had been sent under its user's key.
+pub(super) fn unfounded<'b, 'a>(bench: &'b Bench<'a>) -> Vec<(&'b KeyGroup<'a>, &'a Attempt)> {
+    let is_business = !bench.contract().one_order_per.is_empty();
+    let family = if is_business { families(bench) } else { HashMap::new() };
+    let mut wrong = Vec::new();
+    for (_, key) in bench.index.placing() {
+        for variant in &key.variants {
+            let subject = Subject::of_intent(variant.intent, bench.contract().unique_by());
+            if family.get(&subject).is_some_and(|&count| count > 1) {
+                continue;
+            }
+            wrong.extend(of_variant(bench, key, variant).into_iter().map(|attempt| (key, attempt)));
+        }
+    }
+    wrong
 }
 
 /// How many different requests there are for each thing of the contract.
@@ -73,11 +83,11 @@ fn families<'a>(bench: &Bench<'a>) -> HashMap<Subject<'a>, u64> {
 }
 
 /// Mismatches of a variant before which no other variant was sent.
-fn unfounded<'a>(
+fn of_variant<'a>(
     bench: &Bench<'a>,
     key: &KeyGroup<'a>,
     variant: &Variant<'a>,
-) -> impl Iterator<Item = &'a Attempt> {
+) -> Vec<&'a Attempt> {
     let others = key.variants.iter().filter(|other| other.intent.id != variant.intent.id);
     let earliest = others
         .flat_map(|other| other.attempts.iter().filter(|attempt| attempt.outcome.was_sent()))
@@ -87,10 +97,9 @@ fn unfounded<'a>(
     let mismatches = variant.attempts.iter().copied().filter(|attempt| {
         attempt.outcome == Outcome::Refused && attempt.refusal.as_deref() == Some("mismatch")
     });
-    let wrong: Vec<&Attempt> = mismatches
+    mismatches
         .filter(|attempt| !bench.is_shed(attempt))
         .filter(|attempt| told.is_none_or(|told| attempt.first_byte <= Some(told)))
         .filter(|attempt| earliest.is_none_or(|earliest| attempt.completed < Some(earliest)))
-        .collect();
-    wrong.into_iter()
+        .collect()
 }

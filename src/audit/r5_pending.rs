@@ -2,7 +2,7 @@
 //!
 //! The catalogue's rule names another attempt of the key. A pending answer also stands for a lease
 //! that couldn't be had, and a lease is kept per key, user or product; so any other attempt of these
-//! three is an excuse, unless it was known to be complete before the request left. An attempt with an
+//! three, or of the same order where one is acted on, is an excuse, unless it was known to be complete before the request left. An attempt with an
 //! unknown outcome never is. What comes after an acknowledgement of the same request is R3's.
 
 use crate::codes::{R5, Severity};
@@ -10,7 +10,7 @@ use crate::history::{Attempt, Outcome};
 
 use super::bench::Bench;
 use super::index::{KeyGroup, Variant};
-use super::lanes::Lanes;
+use super::lanes::{KeyLanes, Lanes};
 use super::ruling::Ruling;
 use super::words::{plural, thousands, times};
 use super::{Evidence, Finding, Witness};
@@ -23,8 +23,13 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let lanes = Lanes::new(&bench.index);
     let mut wrong = Vec::new();
     for (_, key) in bench.index.keyed() {
+        if !key.attempts().iter().any(|attempt| attempt.outcome == Outcome::Pending) {
+            continue;
+        }
+        let lanes = lanes.of_key(key);
         for variant in &key.variants {
-            wrong.extend(unfounded(bench, &lanes, key, variant).map(|attempt| (key, attempt)));
+            let found = unfounded(bench, &lanes, variant);
+            wrong.extend(found.into_iter().map(|attempt| (key, attempt)));
         }
     }
     let detail = format!(
@@ -38,18 +43,18 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
 
 fn unfounded<'a>(
     bench: &Bench<'a>,
-    lanes: &Lanes<'a>,
-    key: &KeyGroup<'a>,
+    lanes: &KeyLanes<'_, 'a>,
     variant: &Variant<'a>,
-) -> impl Iterator<Item = &'a Attempt> {
+) -> Vec<&'a Attempt> {
     let told = variant.first_acknowledged().and_then(|attempt| attempt.completed);
     let product = variant.intent.product;
-    variant.attempts.iter().copied().filter(move |attempt| {
+    let is_wrong = |attempt: &&Attempt| {
         attempt.outcome == Outcome::Pending
             && told.is_none_or(|told| attempt.first_byte <= Some(told))
             && !bench.index.is_disturbed(attempt)
-            && !lanes.may_have_waited(key.user, product, attempt)
-    })
+            && !lanes.may_have_waited(product, attempt)
+    };
+    variant.attempts.iter().copied().filter(is_wrong).collect()
 }
 
 fn finding(bench: &Bench<'_>, wrong: &[(&KeyGroup<'_>, &Attempt)]) -> Option<Finding> {
@@ -59,13 +64,13 @@ fn finding(bench: &Bench<'_>, wrong: &[(&KeyGroup<'_>, &Attempt)]) -> Option<Fin
         evidence.rows.push(vec![
             key.user.to_owned(),
             key.key.to_owned(),
-            bench.index.name(attempt),
+            bench.index.name_of(attempt),
             attempt.first_byte.unwrap_or_default().to_string(),
             attempt.completed.unwrap_or_default().to_string(),
         ]);
     }
     let count = wrong.len() as u64;
-    let before = key.attempts.iter().take_while(|other| other.id != attempt.id);
+    let before = key.attempts().iter().take_while(|other| other.id != attempt.id);
     let last = before.filter(|other| other.outcome.was_sent()).last();
     let mut attempts: Vec<_> = last.into_iter().map(|other| other.id).collect();
     attempts.push(attempt.id);
@@ -84,7 +89,7 @@ fn finding(bench: &Bench<'_>, wrong: &[(&KeyGroup<'_>, &Attempt)]) -> Option<Fin
         therefore: vec![format!(
             "there was nothing to wait for, because every other attempt of the same key, user or \
              product was answered more than a second before {} left at {}, or left after its answer",
-            bench.index.name(attempt),
+            bench.index.name_of(attempt),
             attempt.first_byte.unwrap_or_default()
         )],
         help: "release the claim when its request fails, and give it a short processing lease."

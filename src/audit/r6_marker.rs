@@ -17,7 +17,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     };
     let mut of = 0;
     let mut wrong: Vec<(&KeyGroup<'_>, Vec<&Attempt>)> = Vec::new();
-    for (_, key) in bench.index.keyed() {
+    for (_, key) in bench.index.placing() {
         for variant in &key.variants {
             of += u64::from(variant.acknowledged().nth(1).is_some());
             let unmarked: Vec<&Attempt> =
@@ -60,14 +60,14 @@ fn finding(
         witness: Witness {
             heading: format!("which answer of {} was the first", key.key),
             attempts: vec![one.id, other.id],
-            orders: one.order.clone().into_iter().collect(),
+            orders: one.order.iter().map(ToString::to_string).collect(),
             product: Some(bench.case.history.intent(one.intent).product),
         },
         therefore: vec![format!(
             "at least one of {} and {} was a replay without its mark, or was executed again, because \
              neither carried `{marker}`",
-            bench.index.name(one),
-            bench.index.name(other)
+            bench.index.name_of(one),
+            bench.index.name_of(other)
         )],
         help: format!("set `{marker}` wherever a stored answer is sent."),
     })

@@ -2,7 +2,11 @@
 //!
 //! Rows that stood there at the baseline don't count. Users and keys are matched as exact strings,
 //! never by prefix. A row of somebody else's user and key that merely names a product of ours is
-//! foreign: it counts in the stock, and nobody is blamed for it.
+//! foreign: it counts in the stock, and nobody is blamed for it. Users of a pool lived before the run
+//! and may be somebody else's too: their rows are ours by key, by acknowledged id, or where the user
+//! had no order at the baseline (rule S09).
+
+use std::sync::Arc;
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -11,7 +15,8 @@ use crate::history::{OrderRow, Snapshot};
 
 use super::Case;
 use super::columns::Columns;
-use super::index::{Index, same_id};
+use super::index::{Few, Index, same_id};
+use super::names::Name;
 
 /// Where a row belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +29,9 @@ pub(super) enum Place<'a> {
     Stray(&'static str),
     Foreign,
 }
+
+/// Of a row that stood there at the baseline.
+const OLD: u32 = u32::MAX;
 
 /// A row since the baseline.
 #[derive(Clone, Copy, Debug)]
@@ -40,8 +48,11 @@ pub(super) struct Rows<'a> {
     /// In the snapshot's order.
     pub fresh: Vec<Placed<'a>>,
     /// Rows of each key group, as indices into `fresh`.
-    pub of_key: Vec<Vec<usize>>,
-    by_id: HashMap<Cow<'a, str>, &'a OrderRow>,
+    of_key: Vec<Few>,
+    /// By id, the place in the snapshot.
+    by_id: HashMap<Cow<'a, str>, u32>,
+    /// By place in the snapshot, the place in `fresh`; `OLD` for what stood there at the baseline.
+    fresh_at: Vec<u32>,
 }
 
 impl<'a> Rows<'a> {
@@ -51,58 +62,101 @@ impl<'a> Rows<'a> {
         columns: &Columns<'a>,
         snapshot: &'a Snapshot,
     ) -> Self {
-        let old: HashSet<&str> = case.baseline.orders.iter().map(|row| row.id.as_str()).collect();
+        let old: HashSet<&str> = case.baseline.orders.iter().map(|row| &*row.id).collect();
         let sold = &case.profile.audit.orders.sold;
         let is_valid = |row: &OrderRow| {
-            sold.is_empty() || row.status.as_ref().is_some_and(|status| sold.contains(status))
+            sold.is_empty()
+                || row.status.as_deref().is_some_and(|status| sold.iter().any(|it| it == status))
         };
-        let mut of_key = vec![Vec::new(); index.keys.len()];
+        let mut of_key = vec![Few::None; index.keys.len()];
+        let busy: HashSet<&str> = if index.users_are_a_pool {
+            case.baseline.orders.iter().filter_map(|row| given(&row.user)).collect()
+        } else {
+            HashSet::new()
+        };
         let mut fresh = Vec::with_capacity(snapshot.orders.len());
-        for row in snapshot.orders.iter().filter(|row| !old.contains(row.id.as_str())) {
-            let place = place(row, index, columns);
+        let mut fresh_at = Vec::with_capacity(snapshot.orders.len());
+        for row in &snapshot.orders {
+            let is_old = old.contains(&*row.id);
+            fresh_at.push(if is_old { OLD } else { fresh.len() as u32 });
+            if is_old {
+                continue;
+            }
+            let place = place(row, index, columns, &busy);
             if let Place::Key(group) = place {
                 of_key[group].push(fresh.len());
             }
             fresh.push(Placed { row, place, valid: is_valid(row) });
         }
-        let by_id = snapshot.orders.iter().map(|row| (same_id(&row.id), row)).collect();
-        Self { snapshot, fresh, of_key, by_id }
+        let ids = snapshot.orders.iter().zip(0..);
+        let by_id = ids.map(|(row, at)| (same_id(&row.id), at)).collect();
+        Self { snapshot, fresh, of_key, by_id, fresh_at }
     }
 
     /// The row with this id, whether it is of the run or not.
     pub fn by_id(&self, id: &str) -> Option<&'a OrderRow> {
-        self.by_id.get(&same_id(id)).copied()
+        self.by_id.get(&same_id(id)).map(|&at| &self.snapshot.orders[at as usize])
+    }
+
+    /// The row since the baseline with this id, and where it belongs.
+    pub fn placed(&self, id: &str) -> Option<&Placed<'a>> {
+        let at = self.fresh_at[*self.by_id.get(&same_id(id))? as usize];
+        self.fresh.get(at as usize)
     }
 
     /// Valid rows of a key group.
     pub fn valid_of(&self, group: usize) -> impl Iterator<Item = &'a OrderRow> {
-        self.of_key[group].iter().map(|&at| &self.fresh[at]).filter(|at| at.valid).map(|at| at.row)
+        self.of(group).filter(|at| at.valid).map(|at| at.row)
+    }
+
+    /// Rows of a key group.
+    pub fn of(&self, group: usize) -> impl Iterator<Item = &Placed<'a>> {
+        self.of_key[group].as_slice().iter().map(|&at| &self.fresh[at])
     }
 }
 
 /// A text that says something.
-pub(super) fn given(text: &Option<String>) -> Option<&str> {
+pub(super) fn given(text: &Option<Arc<str>>) -> Option<&str> {
     text.as_deref().filter(|text| !text.trim().is_empty())
 }
 
-fn place<'a>(row: &OrderRow, index: &Index<'a>, columns: &Columns<'_>) -> Place<'a> {
+fn place<'a>(
+    row: &OrderRow,
+    index: &Index<'a>,
+    columns: &Columns<'_>,
+    busy: &HashSet<&str>,
+) -> Place<'a> {
     let user = given(&row.user).filter(|_| columns.user.is_some());
     let key = given(&row.key).filter(|_| columns.key.is_some());
-    let of_user = user.and_then(|user| index.users.get_key_value(user));
-    let of_key = key.and_then(|key| index.key_strings.get(key));
+    if let Some(group) = user.zip(key).and_then(|(user, key)| index.names.group(user, key)) {
+        return Place::Key(group);
+    }
+    let of_user = user.and_then(|user| index.names.of_user(user));
+    let of_key = key.map_or(&[][..], |key| index.names.of_key(key));
+    let by_answer = index.acknowledged.get(&same_id(&row.id)).map(|&group| Place::Key(group));
+    if user.is_some_and(|user| busy.contains(user)) {
+        return by_answer.unwrap_or(Place::Foreign);
+    }
     let by_columns = match (columns.user.is_some(), columns.key.is_some()) {
         (true, true) => by_user_and_key(index, of_user, key, of_key),
-        (true, false) => of_user.and_then(|(_, groups)| only(groups)).map(Place::Key),
-        (false, true) => of_key.and_then(|groups| only(groups)).map(Place::Key),
+        (true, false) => match of_user {
+            Some((_, [name])) => Some(Place::Key(name.group as usize)),
+            _ => None,
+        },
+        (false, true) => match of_key {
+            [(_, group)] => Some(Place::Key(*group as usize)),
+            _ => None,
+        },
         (false, false) => None,
     };
-    let by_answer = || index.acknowledged.get(&same_id(&row.id)).map(|&group| Place::Key(group));
     let nameless =
         user.is_none() && key.is_none() && (columns.user.is_some() || columns.key.is_some());
     let product = row.product.as_deref().filter(|_| columns.product.is_some());
-    let is_ours =
-        product.and_then(|id| id.parse().ok()).is_some_and(|id: i64| index.products.contains(&id));
-    by_columns.or_else(by_answer).unwrap_or(if nameless && is_ours {
+    let is_ours = !index.products_are_a_pool
+        && product
+            .and_then(|id| id.parse().ok())
+            .is_some_and(|id: i64| index.products.contains(&id));
+    by_columns.or(by_answer).unwrap_or(if nameless && is_ours {
         Place::Stray("it names a product of the run, and neither a user nor a key")
     } else {
         Place::Foreign
@@ -111,29 +165,27 @@ fn place<'a>(row: &OrderRow, index: &Index<'a>, columns: &Columns<'_>) -> Place<
 
 fn by_user_and_key<'a>(
     index: &Index<'a>,
-    of_user: Option<(&&'a str, &Vec<usize>)>,
+    of_user: Option<(&'a str, &[Name<'a>])>,
     key: Option<&str>,
-    of_key: Option<&Vec<usize>>,
+    of_key: &[(&'a str, u32)],
 ) -> Option<Place<'a>> {
     match (of_user, key) {
-        (Some((user, _)), Some(key)) => {
-            Some(
-                index.by_name.get(&(*user, key)).map_or(
-                    Place::Stray("its user is of the run, and never sent its key"),
-                    |&group| Place::Key(group),
-                ),
-            )
-        }
+        (Some((user, names)), Some(_)) => Some(unnamed(index, user, names)),
         (Some((user, _)), None) => Some(Place::Keyless(user)),
         (None, _) => {
-            of_key.map(|_| Place::Stray("its key is of the run, and its user never sent it"))
+            let is_ours = !of_key.is_empty();
+            is_ours.then_some(Place::Stray("its key is of the run, and its user never sent it"))
         }
     }
 }
 
-fn only(groups: &[usize]) -> Option<usize> {
-    match groups {
-        [group] => Some(*group),
-        _ => None,
+/// A row of our user under a key that it never sent. Of a malformed key anything may have been kept.
+fn unnamed<'a>(index: &Index<'a>, user: &'a str, names: &[Name<'a>]) -> Place<'a> {
+    let is_bad = |name: &Name<'_>| !index.keys[name.group as usize].form.is_good();
+    match names {
+        [] => Place::Foreign,
+        [name] if is_bad(name) => Place::Key(name.group as usize),
+        names if names.iter().any(is_bad) => Place::Keyless(user),
+        _ => Place::Stray("its user is of the run, and never sent its key"),
     }
 }

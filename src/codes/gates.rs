@@ -10,10 +10,12 @@ pub static G1: Code = Code {
     slug: "overlap",
     title: "duplicates overlapped",
     severity: None,
-    what: "Too few keys had two attempts under way before the first definite answer. The duplicates \
-           came one after the other, so nothing was contended for.",
-    checked: "Per key of a concurrent burst: attempts released and not yet answered, before the first \
-              definite answer. Offered overlap, as the client sees it: an upper bound.",
+    what: "Too few contended things had two attempts under way before the first definite answer. The \
+           attempts came one after the other, so nothing was contended for.",
+    checked: "Per contended thing of a concurrent burst (key, key string, product or order): attempts \
+              released and not yet answered, before the first definite answer. Offered overlap, as the \
+              client sees it: an upper bound. Sequential and rate phases, bursts that contend for \
+              nothing, and arrivals around the completion of the first claim none and are exempt.",
     causes: &[
         "the target answers faster than the burst leaves",
         "a balancer or a connection limit in front puts the requests in line",
@@ -30,7 +32,8 @@ pub static G3: Code = Code {
     severity: None,
     what: "A phase ended without a single acknowledged order. A target that refuses everything makes \
            no duplicates, and proves nothing.",
-    checked: "At least one acknowledged attempt in every phase.",
+    checked: "At least one acknowledged attempt in every phase, those that only set the scene not \
+              counted; and a definite answer for every kind of request and every form of bad key.",
     causes: &[
         "wrong URL, path, credentials or body",
         "the products of the run don't exist or are sold out",
@@ -56,6 +59,24 @@ pub static G4: Code = Code {
     ],
     cure: "See what the drain waited for; raise `limits.drain`, or end the transactions that are left \
            and audit the run again.",
+};
+
+pub static G5: Code = Code {
+    id: "G5",
+    slug: "variants-differ",
+    title: "variants and changes are real",
+    severity: None,
+    what: "Requests that should have had other bytes of the same meaning had the same bytes or another \
+           meaning, or requests that should have been changed meant the same. What they were to try out \
+           was not tried.",
+    checked: "Every variant: bytes unlike the original's, canonical form equal to its intent's. Every \
+              changed request: a canonical form of its own under its key.",
+    causes: &[
+        "a body without anything to vary: one field, no numbers, nothing ignored",
+        "a `mutate` pointer to a field that is also ignored, or a value equal to the original",
+    ],
+    cure: "Give the request more to vary (`ignored`, `defaults`, `number-forms`), and `mutate` values that \
+           differ from the original.",
 };
 
 pub static G7: Code = Code {
@@ -132,4 +153,4 @@ pub static G11: Code = Code {
 };
 
 /// All of them.
-pub static GATES: [&Code; 8] = [&G1, &G3, &G4, &G7, &G8, &G9, &G10, &G11];
+pub static GATES: [&Code; 9] = [&G1, &G3, &G4, &G5, &G7, &G8, &G9, &G10, &G11];

@@ -62,6 +62,68 @@ pub static I03: Code = Code {
            count must be 1. Before selling on, set the stock of the listed products right by hand.",
 };
 
+pub static I03B: Code = Code {
+    id: "I03b",
+    slug: "ledger-adds-up",
+    title: "the stock ledger adds up",
+    severity: Some(Severity::Critical),
+    what: "The stock that is left isn't the stock at the start plus everything that the ledger \
+           says was moved. One of the two was changed without the other.",
+    checked: "Per product of the run: stock at the baseline, plus the movements written since, \
+              against the stock now. Only on a drained database.",
+    causes: &[
+        "stock and movement are written in two transactions",
+        "a read-modify-write of the stock beside an append-only ledger",
+        "somebody corrected the stock by hand",
+    ],
+    cure: "Write the movement in the transaction that changes the stock, and derive one from the \
+           other.",
+};
+
+pub static I03C: Code = Code {
+    id: "I03c",
+    slug: "sold-what-was-asked",
+    title: "sales lie between asked and acknowledged",
+    severity: Some(Severity::Critical),
+    what: "Fewer units were sold than the acknowledged intents hold, or more than all intents \
+           together could have bought. It is seen in the stock alone, without looking at single \
+           orders.",
+    checked: "Per product: the units that left the stock, at least those of the acknowledged \
+              intents, at most those of all intents that may have had an effect, each intent once. \
+              It becomes a finding where the orders table doesn't give product and quantity; where \
+              it does, I02, I03, I05 and I13 name the very order.",
+    causes: &[
+        "an intent that was executed twice takes its units twice",
+        "a rejected or failed order keeps its units",
+        "an acknowledged order never took its units",
+    ],
+    cure: "Map product and quantity in `[audit] orders` and run again: then the audit names the \
+           orders. Take stock only in the transaction that places the order.",
+};
+
+pub static I04: Code = Code {
+    id: "I04",
+    slug: "order-has-its-movement",
+    title: "orders and movements match",
+    severity: Some(Severity::Critical),
+    what: "An order without its stock movement, a movement without its order, or the two with \
+           different quantities. Found before the repair and gone after it, a retry healed it (the \
+           caller was misled meanwhile); still there at the end, it stays until somebody corrects \
+           it by hand.",
+    checked: "Every valid order since the baseline against the movements that name it; every such \
+              movement against the orders table. In both audits, before and after the repair, each \
+              on a drained database. Under `settles-within` what is healed in time is counted as \
+              efficiency.",
+    causes: &[
+        "stock and order in two transactions, and a crash or an error in between",
+        "no transaction at all (autocommit)",
+        "an update that changed no row is taken for success",
+        "a rejected order keeps its units",
+    ],
+    cure: "Change stock, movement and order in one transaction. If the steps are a saga, say so \
+           with `contract.settles-within`, and make sure that something finishes it.",
+};
+
 pub static I05: Code = Code {
     id: "I05",
     slug: "acknowledged-order-exists",
@@ -108,8 +170,10 @@ pub static I07: Code = Code {
     what: "A key stands for one request. Here a changed request was accepted under a used key, or a \
            request was refused as changed although nobody had sent another one. A second order for \
            the changed request is critical.",
-    checked: "Rule R2 (two fingerprints of one key acknowledged, or one acknowledged and another let \
-              in) and rule R4 (a mismatch without a different request before it).",
+    checked: "Rule R2 (two fingerprints of one key acknowledged, an order that holds another one's \
+              request, or one acknowledged and another let in) and rule R4 (a mismatch without a \
+              different request before it). Where the contract hands out the old result, or doesn't \
+              say, only a second or a changed order counts.",
     causes: &[
         "the fingerprint isn't compared, or not while the first request is in progress",
         "the fingerprint leaves out a field that matters, such as the quantity",
@@ -118,6 +182,78 @@ pub static I07: Code = Code {
     ],
     cure: "Hash a canonical form of every field that changes the intent and of no other; store it with \
            the claim, and compare it before anything else, also while in progress.",
+};
+
+pub static I08: Code = Code {
+    id: "I08",
+    slug: "duplicate-is-no-error",
+    title: "duplicates are no errors",
+    severity: Some(Severity::Contract),
+    what: "A duplicate got a 5xx although the first request was known to be complete. The client \
+           has an order and an error, and believes the error.",
+    checked: "Every attempt whose first byte left after an acknowledgement of the same request had \
+              arrived: no status of 500 or above. Attempts near the end of an instance are exempt.",
+    causes: &[
+        "the insert hits the unique index and the violation goes up as an error (D26)",
+        "after the violation the same transaction is used to look for the winner: 25P02",
+        "ON CONFLICT under repeatable read raises 40001, and nobody retries",
+    ],
+    cure: "Insert with ON CONFLICT DO NOTHING, or behind a savepoint, and read the winner in a \
+           fresh statement; retry serialization failures inside the service.",
+};
+
+pub static I08B: Code = Code {
+    id: "I08b",
+    slug: "rejection-leaves-nothing",
+    title: "a business rejection leaves no order",
+    severity: Some(Severity::Critical),
+    what: "Every attempt of an intent was rejected by the business (sold out, unknown product), \
+           and yet there is an order for it. The customer was told no and will get a parcel.",
+    checked: "Valid orders of a key that hold what only rejected attempts asked for, at least one \
+              of them rejected by the business. No claim if any attempt of the intent was \
+              acknowledged, pending, parked or unknown.",
+    causes: &[
+        "the order is written before the check, in a transaction of its own",
+        "the rejection answers a later step of work that has been committed in part",
+    ],
+    cure: "Check and write in one transaction, and let a rejection roll it back.",
+};
+
+pub static I09: Code = Code {
+    id: "I09",
+    slug: "key-belongs-to-its-user",
+    title: "a key belongs to its user",
+    severity: Some(Severity::Contract),
+    what: "Two users sent the same key string and were not served independently: one was told of \
+           the other's order, or was refused because of it. With guessable keys one customer reads \
+           another one's orders.",
+    checked: "No order id is acknowledged to two users; no request is refused as changed when only \
+              another user had sent something else under the same string. Where the contract's \
+              keys belong to the account, one key string is one intent whoever sends it, and I02, \
+              I06 and I07 judge it as such.",
+    causes: &[
+        "the record is looked up by the key alone (D44)",
+        "the user is taken from the stored answer and not from the request",
+    ],
+    cure: "Make user (and route) part of the record's key and of the unique index.",
+};
+
+pub static I10: Code = Code {
+    id: "I10",
+    slug: "never-paid-and-closed",
+    title: "never paid and closed",
+    severity: Some(Severity::Critical),
+    what: "An order is paid and closed at once, or two requests that exclude each other were both \
+           acknowledged for it. The money is taken and the goods are back on the shelf.",
+    checked: "Rows with a time of payment and a time of closing. And, for two requests that in \
+              this run refused each other in both orders, an order for which both were \
+              acknowledged.",
+    causes: &[
+        "check the status, then update without a condition (D64)",
+        "a late payment revives a closed order (D65)",
+    ],
+    cure: "Change a status by one conditional update (`... AND status = 'CREATED'`) and act on a \
+           row count of 0: look at the status, and refuse or say that it is done already.",
 };
 
 pub static I13: Code = Code {
@@ -137,6 +273,103 @@ pub static I13: Code = Code {
            kept outside the request (a static field, a reused buffer, a thread-local).",
 };
 
+pub static I16: Code = Code {
+    id: "I16",
+    slug: "fresh-key-is-fresh-order",
+    title: "another key is another order",
+    severity: Some(Severity::Contract),
+    what: "Two keys of one user with equal bodies got one order: two purchases were merged. Or, \
+           where the contract declares a window, two orders came of equal bodies within one \
+           window.",
+    checked: "Acknowledged order ids per key: no id under two keys of a user. With a window: two \
+              acknowledged orders for the same request of a user, all of whose attempts lie within \
+              one window (critical). Off where a business key is declared.",
+    causes: &[
+        "requests are deduplicated by their body, whatever the key says (D59)",
+        "a fixed window whose edge lies between two attempts (D74)",
+        "a submit token that is issued again and counted as a new order (D63)",
+    ],
+    cure: "Let the key decide. If equal bodies are meant to be one order for a while, declare \
+           `contract.window`, and measure it from the first order, not from a fixed grid.",
+};
+
+pub static I18: Code = Code {
+    id: "I18",
+    slug: "rejected-had-no-effect",
+    title: "a rejected request has no effect",
+    severity: Some(Severity::Critical),
+    what: "An order holds exactly what was only asked for by rejected requests: a changed request \
+           under a used key, or a request without a proper key. The client was told no, and it \
+           happened all the same.",
+    checked: "Orders of a key that hold what only rejected attempts asked for; orders of users who \
+              only ever sent missing or malformed keys that the target rejected.",
+    causes: &[
+        "the fingerprint is compared after the work has been done",
+        "a mismatch overwrites the stored order or record (D60)",
+        "the key is checked after the insert",
+    ],
+    cure: "Check the key and compare the fingerprint before anything is written.",
+};
+
+pub static I21: Code = Code {
+    id: "I21",
+    slug: "reply-in-time",
+    title: "answers come in time and say what next",
+    severity: Some(Severity::Contract),
+    what: "A caller waited longer than the contract's longest wait, or was told `in progress` \
+           without the hint that the contract promises (Retry-After, Location).",
+    checked: "For every attempt that was sent whole: the time from its release to its answer, or \
+              to the moment when the client gave up, if that was later than the longest wait. For \
+              every pending answer: the promised hint. Attempts near the end of an instance are \
+              exempt. What the client's own time-out cut off earlier says nothing.",
+    causes: &[
+        "a duplicate waits for the first one without a bound (D56)",
+        "a lock is waited for without a bound (D12)",
+        "the hint is set on one path only (D57)",
+    ],
+    cure: "Bound every wait, answer `in progress` with Retry-After or Location when it runs out, \
+           and let the client come back.",
+};
+
+pub static I25: Code = Code {
+    id: "I25",
+    slug: "replies-can-be-read",
+    title: "replies say what is so",
+    severity: Some(Severity::Contract),
+    what: "A success that can't be read (no body, no order id), or an answer that the rows \
+           contradict: sold out while nobody could have had the stock, paid while the order is \
+           closed.",
+    checked: "Every complete 2xx has a body with an order id. A business rejection that says sold \
+              out, of an intent that wants no more than was there at the baseline and at the end, \
+              while no other intent of the product was ever sent. A reply that names a status \
+              which the order hasn't got, although nothing else can have moved it since.",
+    causes: &[
+        "an empty 200 or 204 for a replay",
+        "a stale fence or a lost lock is reported as sold out (D22)",
+        "an update that changed no row is taken for success (D66)",
+    ],
+    cure: "Answer with the order that there is; give each reason its own code; act on a row count \
+           of 0.",
+};
+
+pub static I26: Code = Code {
+    id: "I26",
+    slug: "bad-keys-are-answered",
+    title: "bad keys are answered as agreed",
+    severity: Some(Severity::Contract),
+    what: "A request without a key, or with a malformed one, wasn't answered as the contract says. \
+           Clients that forget the key are executed without protection and never hear of it.",
+    checked: "Requests with a missing, empty, overlong, doubled or wrongly written key: rejected \
+              where the contract rejects them, with the answer that it names. Where it executes \
+              requests without a key, or doesn't say, anything goes.",
+    causes: &[
+        "the key is optional in the code and mandatory in the documentation (D58)",
+        "an overlong key is cut and then shared by several intents",
+    ],
+    cure: "Check presence, length and syntax of the key first; or declare in `[contract]` what \
+           really happens.",
+};
+
 pub static I27: Code = Code {
     id: "I27",
     slug: "target-stays-up",
@@ -153,4 +386,7 @@ pub static I27: Code = Code {
 };
 
 /// All of them.
-pub static INVARIANTS: [&Code; 8] = [&I01, &I02, &I03, &I05, &I06, &I07, &I13, &I27];
+pub static INVARIANTS: [&Code; 20] = [
+    &I01, &I02, &I03, &I03B, &I03C, &I04, &I05, &I06, &I07, &I08, &I08B, &I09, &I10, &I13, &I16,
+    &I18, &I21, &I25, &I26, &I27,
+];

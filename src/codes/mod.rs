@@ -1,19 +1,23 @@
 //! The registry of everything that dupeproof can hold against something: broken invariants, history
-//! rules, gates that a run must pass to prove anything, profile mistakes, troubles of the
-//! environment. One entry tells its reader what it means and what to do.
+//! rules, weak schemas, checks of the user's own, gates that a run must pass to prove anything, profile
+//! mistakes, troubles of the environment. One entry tells its reader what it means and what to do.
 
 mod environment;
 mod finders;
 mod gates;
 mod invariants;
+mod lint;
 mod mistakes;
+mod own;
 mod reference;
 mod rules;
 
 pub use environment::*;
 pub use gates::*;
 pub use invariants::*;
+pub use lint::*;
 pub use mistakes::*;
+pub use own::*;
 pub use reference::reference;
 pub use rules::*;
 
@@ -77,6 +81,8 @@ pub fn all() -> impl Iterator<Item = &'static Code> {
     [
         INVARIANTS.as_slice(),
         RULES.as_slice(),
+        LINTS.as_slice(),
+        OWN.as_slice(),
         GATES.as_slice(),
         MISTAKES.as_slice(),
         TROUBLES.as_slice(),

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Code, GATES, INVARIANTS, MISTAKES, RULES, Severity, TROUBLES};
+use super::{Code, GATES, INVARIANTS, LINTS, MISTAKES, OWN, RULES, Severity, TROUBLES};
 
 /// `docs/reference/codes.md`.
 pub fn reference() -> String {
@@ -14,6 +14,8 @@ pub fn reference() -> String {
     for (title, about, codes) in [
         ("Invariants", "They must hold: a break is a finding.", INVARIANTS.as_slice()),
         ("History rules", "They follow from the answers alone.", RULES.as_slice()),
+        ("Lint", "What is weak, whether anything broke or not.", LINTS.as_slice()),
+        ("Checks of your own", "Statements of `[[audit.sql]]`.", OWN.as_slice()),
         ("Gates", "A miss makes a run inconclusive, never passed.", GATES.as_slice()),
         ("Mistakes in a profile", "Exit 2; nothing has been started.", MISTAKES.as_slice()),
         ("Troubles", "Exit 4: the drill couldn't be carried out.", TROUBLES.as_slice()),

@@ -8,7 +8,7 @@ use std::time::Duration;
 use super::DrillError;
 use crate::audit::{self, Case, Finding};
 use crate::codes::Severity;
-use crate::history::{History, Moment, RunFolder, RunTime};
+use crate::history::{History, Moment, RunFolder, RunTime, Strings};
 use crate::profile::{self, Profile};
 use crate::report::{self, Material, Reproduction, RunResult, Telling};
 use crate::story;
@@ -17,11 +17,20 @@ use crate::story;
 /// commands name the folder.
 pub fn judge(folder: &RunFolder, profile: &Profile, named: &Path) -> Result<RunResult, DrillError> {
     let disk = |source| DrillError::Folder { source };
-    let history = History::read(&folder.journal()).map_err(|source| DrillError::Read { source })?;
-    let baseline =
-        folder.read_rows(Moment::Baseline).map_err(disk)?.ok_or(DrillError::NoBaseline)?;
-    let before_repair = folder.read_rows(Moment::BeforeRepair).map_err(disk)?;
-    let after = folder.read_rows(Moment::After).map_err(disk)?;
+    let mut strings = Strings::default();
+    let history = History::read_sharing(&folder.journal(), &mut strings)
+        .map_err(|source| DrillError::Read { source })?;
+    let mut rows = |moment| folder.read_rows_sharing(moment, &mut strings).map_err(disk);
+    let baseline = rows(Moment::Baseline)?.ok_or(DrillError::NoBaseline)?;
+    let after = rows(Moment::After)?;
+    // What shows the same twice needs its place in memory once.
+    let before_repair = match folder.has_equal_rows(Moment::BeforeRepair, Moment::After) {
+        true => None,
+        false => rows(Moment::BeforeRepair)?,
+    };
+    let before_repair = before_repair
+        .filter(|before| !after.as_ref().is_some_and(|after| after.shows_the_same(before)));
+    drop(strings);
     let case = Case {
         profile,
         history: &history,

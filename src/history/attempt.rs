@@ -1,7 +1,10 @@
 //! Intents, attempts, and what an attempt came to.
 //!
 //! An attempt carries what was observed, and its outcome as the contract reads it. Both are kept,
-//! so that a reader can disagree with the reading.
+//! so that a reader can disagree with the reading. A run has as many attempts as fit in memory; texts
+//! that many of them share are shared.
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -175,7 +178,7 @@ pub struct Attempt {
     pub body: Option<BodyId>,
     /// The order id of a readable success.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub order: Option<String>,
+    pub order: Option<Arc<str>>,
     /// Whether the reply carried the contract's replay marker; absent where the contract has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay_marker: Option<bool>,
@@ -184,10 +187,10 @@ pub struct Attempt {
     pub waiting: Option<Waiting>,
     /// Which rejection of the contract it was, such as `mismatch` or `missing-key`; refused only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refusal: Option<String>,
+    pub refusal: Option<Arc<str>>,
     /// What went wrong on the way, in words; set when there is no complete, readable reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<String>,
+    pub failure: Option<Arc<str>>,
 }
 
 impl Attempt {

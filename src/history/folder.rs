@@ -3,10 +3,11 @@
 //! Written as the run goes; `result.json` comes last and by an atomic rename, so that a folder
 //! without it is incomplete and a folder with it is whole.
 
-use std::io::Write;
+use std::fs::File;
+use std::io::{BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::{RunId, Snapshot};
+use super::{RunId, Snapshot, Strings};
 
 /// What can go wrong with a results folder.
 #[derive(Debug, thiserror::Error)]
@@ -100,13 +101,44 @@ impl RunFolder {
 
     /// The rows of a moment; `None` when the run never got there.
     pub fn read_rows(&self, moment: Moment) -> Result<Option<Snapshot>, FolderError> {
+        self.read_rows_sharing(moment, &mut Strings::default())
+    }
+
+    /// Whether the rows of two moments are the same file, to the byte.
+    pub fn has_equal_rows(&self, one: Moment, other: Moment) -> bool {
+        let open = |moment: Moment| File::open(self.path.join(moment.file())).ok();
+        let (Some(one), Some(other)) = (open(one), open(other)) else { return false };
+        let length = |file: &File| file.metadata().map(|about| about.len()).ok();
+        if length(&one) != length(&other) {
+            return false;
+        }
+        let mut one = BufReader::new(one).bytes();
+        let mut other = BufReader::new(other).bytes();
+        loop {
+            match (one.next(), other.next()) {
+                (None, None) => return true,
+                (Some(Ok(left)), Some(Ok(right))) if left == right => {}
+                _ => return false,
+            }
+        }
+    }
+
+    /// The same, with texts shared with whatever else goes through `strings`.
+    pub fn read_rows_sharing(
+        &self,
+        moment: Moment,
+        strings: &mut Strings,
+    ) -> Result<Option<Snapshot>, FolderError> {
         let path = self.path.join(moment.file());
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(FolderError::Read { path, source }),
         };
-        serde_json::from_str(&text).map(Some).map_err(|source| FolderError::Rows { path, source })
+        let rows = serde_json::from_str(&text);
+        let mut rows: Snapshot = rows.map_err(|source| FolderError::Rows { path, source })?;
+        rows.share(strings);
+        Ok(Some(rows))
     }
 
     /// Writes `result.json` whole or not at all, and points `latest` at this folder.

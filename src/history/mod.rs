@@ -12,6 +12,8 @@ mod ids;
 mod journal;
 mod read;
 mod rows;
+mod strings;
+mod survey;
 
 pub use attempt::{Attempt, Body, Cause, Intent, KeyForm, Outcome, Sent, Variant, Waiting};
 pub use clock::{Clock, RunTime};
@@ -27,3 +29,5 @@ pub use rows::{
     Constraint, ConstraintKind, CustomRows, MovementRow, OrderRow, RefusedInsert, Snapshot,
     StockRow,
 };
+pub use strings::Strings;
+pub use survey::{Apart, Below, Doubled, LedgerLine, LedgerSums, Listed, PaidAndClosed, Survey};

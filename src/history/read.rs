@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use super::{
     Attempt, Body, BodyId, BurstFacts, ClockFacts, CounterFacts, Doubt, DrainFacts, Exit, Fact,
     InstanceFacts, Intent, IntentId, PhaseFacts, PhaseId, RunFacts, RunTime, SCHEMA_VERSION,
-    Variant,
+    Strings, Variant,
 };
 
 /// What can go wrong when a journal is read.
@@ -82,6 +82,11 @@ impl History {
 
     /// Reads `journal.jsonl`.
     pub fn read(path: &Path) -> Result<Self, ReadError> {
+        Self::read_sharing(path, &mut Strings::default())
+    }
+
+    /// The same, with texts shared with whatever else goes through `strings`.
+    pub fn read_sharing(path: &Path, strings: &mut Strings) -> Result<Self, ReadError> {
         let open = |source| ReadError::Open { path: path.to_owned(), source };
         let mut lines = BufReader::with_capacity(256 * 1024, File::open(path).map_err(open)?);
         let mut history = None;
@@ -117,9 +122,18 @@ impl History {
                     }
                     history.sealed = true;
                 }
-                (Some(history), fact) => history.add(fact).map_err(|intent| {
-                    ReadError::UnknownIntent { path: path.to_owned(), line, intent }
-                })?,
+                (Some(history), mut fact) => {
+                    if let Fact::Attempt(attempt) = &mut fact {
+                        let texts =
+                            [&mut attempt.order, &mut attempt.refusal, &mut attempt.failure];
+                        texts.into_iter().flatten().for_each(|text| strings.share(text));
+                    }
+                    history.add(fact).map_err(|intent| ReadError::UnknownIntent {
+                        path: path.to_owned(),
+                        line,
+                        intent,
+                    })?;
+                }
             }
         }
         history.ok_or_else(|| ReadError::NoRun { path: path.to_owned() })

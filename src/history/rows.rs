@@ -4,10 +4,11 @@
 //! snapshot is kept with the run, so that it can be judged again without the database.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::RunTime;
+use super::{RunTime, Strings};
 
 /// Everything that one audit reads, in one read-only transaction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,13 +38,13 @@ pub struct Snapshot {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OrderRow {
-    pub id: String,
-    pub user: Option<String>,
-    pub key: Option<String>,
-    pub product: Option<String>,
+    pub id: Arc<str>,
+    pub user: Option<Arc<str>>,
+    pub key: Option<Arc<str>>,
+    pub product: Option<Arc<str>>,
     pub quantity: Option<i64>,
-    pub fingerprint: Option<String>,
-    pub status: Option<String>,
+    pub fingerprint: Option<Arc<str>>,
+    pub status: Option<Arc<str>>,
     /// Microseconds since 1970, by the database's clock.
     pub created_us: Option<i64>,
     /// The same for paid and closed; absent: never, or not mapped.
@@ -51,6 +52,37 @@ pub struct OrderRow {
     pub paid_us: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed_us: Option<i64>,
+}
+
+impl Snapshot {
+    /// Whether it shows the same as another one, whenever they were taken.
+    pub fn shows_the_same(&self, other: &Self) -> bool {
+        self.orders == other.orders
+            && self.stock == other.stock
+            && self.movements == other.movements
+            && self.custom == other.custom
+    }
+
+    /// Lets rows share their texts with each other, and with what else went through `strings`.
+    pub(super) fn share(&mut self, strings: &mut Strings) {
+        for row in &mut self.orders {
+            strings.share(&mut row.id);
+            let texts = [
+                &mut row.user,
+                &mut row.key,
+                &mut row.product,
+                &mut row.fingerprint,
+                &mut row.status,
+            ];
+            texts.into_iter().flatten().for_each(|text| strings.share(text));
+        }
+        for movement in self.movements.iter_mut().flatten() {
+            strings.share(&mut movement.product);
+            if let Some(order) = &mut movement.order {
+                strings.share(order);
+            }
+        }
+    }
 }
 
 /// One row of the stock table.
@@ -65,8 +97,8 @@ pub struct StockRow {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MovementRow {
-    pub order: Option<String>,
-    pub product: String,
+    pub order: Option<Arc<str>>,
+    pub product: Arc<str>,
     /// Negative for what was taken.
     pub delta: i64,
 }

@@ -171,11 +171,11 @@ impl Desk {
             outcome,
             status,
             body: None,
-            order: reading.order,
+            order: reading.order.map(Into::into),
             replay_marker: reading.replay_marker,
             waiting: reading.waiting,
-            refusal: reading.refusal.map(str::to_owned),
-            failure: reading.failure,
+            refusal: reading.refusal.map(Into::into),
+            failure: reading.failure.map(Into::into),
         };
         drop(ending.end);
         self.progress.add_answered();

@@ -13,6 +13,10 @@ pub enum ObserveError {
     NoTable { table: String },
     #[error("table {table} has no column {column}; it has {known}")]
     NoColumn { table: String, column: String, known: String },
+    #[error("the profile's own check \"{title}\" can't be run")]
+    Custom { title: String, source: sqlx::Error },
+    #[error("the profile's own check \"{title}\" returns more than {most} rows")]
+    TooManyRows { title: String, most: usize },
     #[error("cannot read PostgreSQL's log {path}")]
     Log { path: PathBuf, source: std::io::Error },
     #[error(

@@ -1,19 +1,22 @@
 //! The rows of a run, read in one REPEATABLE READ READ ONLY transaction.
 //!
-//! Rows are matched by the exact sets of users, keys and products, never by a prefix. The sets are
-//! cast to the columns' own types (not the columns to text), so that indexes of a large staging
+//! Rows are matched by the exact sets of users, keys and products, never by a prefix, and by the order
+//! ids that were acknowledged by then: a row that has lost all the rest is still the run's. The sets
+//! are cast to the columns' own types (not the columns to text), so that indexes of a large staging
 //! table still serve.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use sqlx::postgres::{PgConnectOptions, PgPool, PgPoolOptions, PgRow};
+use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions, PgRow};
 use sqlx::{AssertSqlSafe, Row};
 
-use super::ObserveError;
+use super::statement::{TableColumns, castable, fill, quoted, quoted_table};
+use super::{ObserveError, custom};
 use crate::history::{
-    Clock, Constraint, ConstraintKind, OrderRow, SCHEMA_VERSION, Snapshot, StockRow,
+    Clock, Constraint, ConstraintKind, MovementRow, OrderRow, SCHEMA_VERSION, Snapshot, StockRow,
 };
-use crate::profile::AuditTables;
+use crate::profile::{AuditTables, CustomCheck, MovementsTable, StockTable};
 
 /// The exact sets that make a row one of the run's.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,11 +36,17 @@ impl Subject {
 #[derive(Clone, Debug)]
 pub struct Observer {
     pub(super) pool: PgPool,
-    tables: AuditTables,
+    pub(super) tables: AuditTables,
     subject: Subject,
-    clock: Clock,
+    /// Whether the users existed before the run (rule S09).
+    users_are_a_pool: bool,
+    /// Order ids that were acknowledged so far.
+    acknowledged: Arc<Mutex<BTreeSet<String>>>,
+    pub(super) clock: Clock,
     orders_sql: String,
+    id_type: String,
     stock_sql: Option<String>,
+    movements_sql: Option<String>,
 }
 
 impl Observer {
@@ -56,74 +65,128 @@ impl Observer {
             .connect_with(options.application_name("dupeproof"))
             .await
             .map_err(refused)?;
-        let orders_types = column_types(&pool, &tables.orders.table).await?;
-        let orders_sql = orders_sql(tables, &orders_types)?;
+        let columns = TableColumns::of(&pool, &tables.orders.table).await?;
+        let orders_sql = orders_sql(tables, &columns)?;
+        let id_type = columns.type_of(&tables.orders.id)?.to_owned();
         let stock_sql = match &tables.stock {
             None => None,
-            Some(stock) => Some(stock_sql(stock, &column_types(&pool, &stock.table).await?)?),
+            Some(stock) => Some(stock_sql(stock, &TableColumns::of(&pool, &stock.table).await?)?),
         };
-        Ok(Self { pool, tables: tables.clone(), subject, clock, orders_sql, stock_sql })
+        let movements_sql = match &tables.movements {
+            None => None,
+            Some(of) => Some(movements_sql(of, &TableColumns::of(&pool, &of.table).await?)?),
+        };
+        Ok(Self {
+            pool,
+            tables: tables.clone(),
+            subject,
+            users_are_a_pool: false,
+            acknowledged: Arc::default(),
+            clock,
+            orders_sql,
+            id_type,
+            stock_sql,
+            movements_sql,
+        })
     }
 
-    /// The state before the run; refuses to go on when rows of the run's users or keys exist.
+    /// The users existed before the run, and may have orders at the baseline.
+    #[must_use]
+    pub fn with_existing_users(mut self) -> Self {
+        self.users_are_a_pool = true;
+        self
+    }
+
+    /// Orders that the target has acknowledged: their rows are read from now on, whatever they hold.
+    pub fn expect_orders(&self, ids: impl IntoIterator<Item = String>) {
+        self.acknowledged.lock().unwrap_or_else(PoisonError::into_inner).extend(ids);
+    }
+
+    /// The state before the run; refuses to go on when rows of the run's users or keys exist. Users of
+    /// a pool may have some.
     pub async fn baseline(&self) -> Result<Snapshot, ObserveError> {
         let snapshot = self.snapshot().await?;
-        let ours = |row: &&OrderRow| {
-            row.user.as_ref().is_some_and(|user| self.subject.users.contains(user))
-                || row.key.as_ref().is_some_and(|key| self.subject.keys.contains(key))
+        let users: HashSet<&str> = match self.users_are_a_pool {
+            true => HashSet::new(),
+            false => self.subject.users.iter().map(String::as_str).collect(),
         };
-        match snapshot.orders.iter().find(ours) {
-            None => Ok(snapshot),
-            Some(row) => Err(ObserveError::NotFresh {
-                found: snapshot.orders.iter().filter(ours).count(),
-                example: row.id.clone(),
-            }),
-        }
+        let keys: HashSet<&str> = self.subject.keys.iter().map(String::as_str).collect();
+        let ours = |row: &&OrderRow| {
+            row.user.as_deref().is_some_and(|user| users.contains(user))
+                || row.key.as_deref().is_some_and(|key| keys.contains(key))
+        };
+        let mut found = snapshot.orders.iter().filter(ours);
+        let Some(first) = found.next() else { return Ok(snapshot) };
+        let example = first.id.to_string();
+        Err(ObserveError::NotFresh { found: 1 + found.count(), example })
     }
 
     /// Everything that an audit reads, as it stands now.
     pub async fn snapshot(&self) -> Result<Snapshot, ObserveError> {
+        self.look(&self.tables.sql).await
+    }
+
+    /// The same without the profile's own checks, which may take long.
+    pub(super) async fn glance(&self) -> Result<Snapshot, ObserveError> {
+        self.look(&[]).await
+    }
+
+    async fn look(&self, checks: &[CustomCheck]) -> Result<Snapshot, ObserveError> {
         let failed = |source| ObserveError::Query { doing: "read the run's rows", source };
         let mut transaction = self
             .pool
             .begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             .await
             .map_err(failed)?;
+        let rows = self.read(&mut transaction).await.map_err(failed)?;
+        let custom = custom::run(&mut transaction, checks).await;
+        transaction.commit().await.map_err(failed)?;
+        Ok(Snapshot { custom: custom?, taken: self.clock.now(), ..rows })
+    }
+
+    async fn read(&self, connection: &mut PgConnection) -> Result<Snapshot, sqlx::Error> {
+        let products = self.subject.product_texts();
         let orders = sqlx::query(AssertSqlSafe(self.orders_sql.as_str()))
             .bind(&self.subject.users)
             .bind(&self.subject.keys)
-            .bind(self.subject.product_texts())
-            .fetch_all(&mut *transaction)
-            .await
-            .map_err(failed)?;
+            .bind(&products)
+            .bind(self.acknowledged_ids())
+            .fetch_all(&mut *connection)
+            .await?;
+        let orders = orders.iter().map(order_row).collect::<Result<_, _>>()?;
         let stock = match &self.stock_sql {
             None => Vec::new(),
-            Some(sql) => sqlx::query(AssertSqlSafe(sql.as_str()))
-                .bind(self.subject.product_texts())
-                .fetch_all(&mut *transaction)
-                .await
-                .map_err(failed)?,
+            Some(sql) => {
+                let query = sqlx::query(AssertSqlSafe(sql.as_str())).bind(&products);
+                query.fetch_all(&mut *connection).await?
+            }
+        };
+        let movements = match &self.movements_sql {
+            None => None,
+            Some(sql) => {
+                let query = sqlx::query(AssertSqlSafe(sql.as_str())).bind(&products);
+                let rows = query.fetch_all(&mut *connection).await?;
+                Some(rows.iter().map(movement_row).collect::<Result<_, _>>()?)
+            }
         };
         let constraints = sqlx::query(include_str!("sql/constraints.sql"))
             .bind(self.audited_tables())
-            .fetch_all(&mut *transaction)
-            .await
-            .map_err(failed)?;
-        transaction.commit().await.map_err(failed)?;
+            .fetch_all(&mut *connection)
+            .await?;
         Ok(Snapshot {
             schema_version: SCHEMA_VERSION,
-            taken: self.clock.now(),
-            orders: orders.iter().map(order_row).collect::<Result<_, _>>().map_err(failed)?,
-            stock: stock.iter().map(stock_row).collect::<Result<_, _>>().map_err(failed)?,
-            constraints: constraints
-                .iter()
-                .map(constraint)
-                .collect::<Result<_, _>>()
-                .map_err(failed)?,
-            movements: None,
-            custom: Vec::new(),
-            refused_inserts: None,
+            orders,
+            stock: stock.iter().map(stock_row).collect::<Result<_, _>>()?,
+            constraints: constraints.iter().map(constraint).collect::<Result<_, _>>()?,
+            movements,
+            ..Snapshot::default()
         })
+    }
+
+    /// Those acknowledged ids that the id column can hold.
+    fn acknowledged_ids(&self) -> Vec<String> {
+        let ids = self.acknowledged.lock().unwrap_or_else(PoisonError::into_inner);
+        castable(ids.iter(), &self.id_type)
     }
 
     /// The server's version, for the record.
@@ -139,7 +202,7 @@ impl Observer {
         self.pool.close().await;
     }
 
-    fn audited_tables(&self) -> Vec<String> {
+    pub(super) fn audited_tables(&self) -> Vec<String> {
         let stock = self.tables.stock.as_ref().map(|stock| stock.table.as_str());
         std::iter::once(self.tables.orders.table.as_str()).chain(stock).map(quoted_table).collect()
     }
@@ -155,8 +218,8 @@ fn order_row(row: &PgRow) -> Result<OrderRow, sqlx::Error> {
         fingerprint: row.try_get("fingerprint")?,
         status: row.try_get("status")?,
         created_us: row.try_get("created_us")?,
-        paid_us: None,
-        closed_us: None,
+        paid_us: row.try_get("paid_us")?,
+        closed_us: row.try_get("closed_us")?,
     })
 }
 
@@ -165,7 +228,15 @@ fn stock_row(row: &PgRow) -> Result<(String, StockRow), sqlx::Error> {
     Ok((row.try_get("product")?, stock))
 }
 
-fn constraint(row: &PgRow) -> Result<Constraint, sqlx::Error> {
+fn movement_row(row: &PgRow) -> Result<MovementRow, sqlx::Error> {
+    Ok(MovementRow {
+        order: row.try_get("order_id")?,
+        product: row.try_get("product")?,
+        delta: row.try_get("delta")?,
+    })
+}
+
+pub(super) fn constraint(row: &PgRow) -> Result<Constraint, sqlx::Error> {
     let kind: String = row.try_get("kind")?;
     Ok(Constraint {
         table: row.try_get("table_name")?,
@@ -174,47 +245,18 @@ fn constraint(row: &PgRow) -> Result<Constraint, sqlx::Error> {
         columns: row.try_get("columns")?,
         definition: row.try_get("definition")?,
         partial: row.try_get("partial")?,
-        nullable: Vec::new(),
+        nullable: row.try_get("nullable")?,
     })
 }
 
-async fn column_types(
-    pool: &PgPool,
-    table: &str,
-) -> Result<BTreeMap<String, String>, ObserveError> {
-    let types: BTreeMap<String, String> = sqlx::query(include_str!("sql/column_types.sql"))
-        .bind(quoted_table(table))
-        .fetch_all(pool)
-        .await
-        .and_then(|rows| {
-            rows.iter().map(|row| Ok((row.try_get("name")?, row.try_get("type")?))).collect()
-        })
-        .map_err(|source| ObserveError::Query { doing: "looked at the schema", source })?;
-    if types.is_empty() {
-        return Err(ObserveError::NoTable { table: table.to_owned() });
-    }
-    Ok(types)
-}
-
-fn type_of<'a>(
-    types: &'a BTreeMap<String, String>,
-    table: &str,
-    column: &str,
-) -> Result<&'a str, ObserveError> {
-    types.get(column).map(String::as_str).ok_or_else(|| ObserveError::NoColumn {
-        table: table.to_owned(),
-        column: column.to_owned(),
-        known: types.keys().cloned().collect::<Vec<_>>().join(", "),
-    })
-}
-
-fn orders_sql(
-    tables: &AuditTables,
-    types: &BTreeMap<String, String>,
-) -> Result<String, ObserveError> {
+fn orders_sql(tables: &AuditTables, columns: &TableColumns) -> Result<String, ObserveError> {
     let orders = &tables.orders;
-    let mut names = HashMap::from([("table", quoted_table(&orders.table))]);
-    let columns: [(&'static str, Option<&String>, &str); 8] = [
+    let mut names = HashMap::from([
+        ("table", quoted_table(&orders.table)),
+        ("paid", columns.moment(orders.paid_at.as_ref())?),
+        ("closed", columns.moment(orders.closed_at.as_ref())?),
+    ]);
+    let mapped: [(&'static str, Option<&String>, &str); 8] = [
         ("id", Some(&orders.id), ""),
         ("user", orders.user.as_ref(), "NULL"),
         ("key", orders.key.as_ref(), "NULL"),
@@ -224,12 +266,9 @@ fn orders_sql(
         ("status", orders.status.as_ref(), "NULL"),
         ("created", orders.created.as_ref(), "NULL::timestamptz"),
     ];
-    for (name, column, otherwise) in columns {
+    for (name, column, otherwise) in mapped {
         let sql = match column {
-            Some(column) => {
-                type_of(types, &orders.table, column)?;
-                quoted(column)
-            }
+            Some(column) => columns.column(column)?,
             None => otherwise.to_owned(),
         };
         names.insert(name, sql);
@@ -237,10 +276,12 @@ fn orders_sql(
     // Every parameter is mentioned even where its column isn't mapped, so that the number of
     // parameters stays the same.
     let mut conditions = Vec::new();
-    for (parameter, column) in [(1, &orders.user), (2, &orders.key), (3, &orders.product)] {
+    for (parameter, column) in
+        [(1, &orders.user), (2, &orders.key), (3, &orders.product), (4, &Some(orders.id.clone()))]
+    {
         conditions.push(match column {
             Some(column) => {
-                let kind = type_of(types, &orders.table, column)?;
+                let kind = columns.type_of(column)?;
                 format!("{} = ANY (${parameter}::text[]::{kind}[])", quoted(column))
             }
             None => format!("(false AND ${parameter}::text[] IS NULL)"),
@@ -250,52 +291,30 @@ fn orders_sql(
     Ok(fill(include_str!("sql/orders.sql"), &names))
 }
 
-fn stock_sql(
-    stock: &crate::profile::StockTable,
-    types: &BTreeMap<String, String>,
-) -> Result<String, ObserveError> {
-    let product_type = type_of(types, &stock.table, &stock.product)?;
-    type_of(types, &stock.table, &stock.available)?;
-    let fence = match &stock.fence {
-        Some(fence) => {
-            type_of(types, &stock.table, fence)?;
-            quoted(fence)
-        }
-        None => "NULL".to_owned(),
-    };
+fn stock_sql(stock: &StockTable, columns: &TableColumns) -> Result<String, ObserveError> {
+    let fence = stock.fence.as_ref().map(|fence| columns.column(fence)).transpose()?;
     let names = HashMap::from([
         ("table", quoted_table(&stock.table)),
-        ("product", quoted(&stock.product)),
-        ("available", quoted(&stock.available)),
-        ("fence", fence),
-        ("product_type", product_type.to_owned()),
+        ("product", columns.column(&stock.product)?),
+        ("available", columns.column(&stock.available)?),
+        ("fence", fence.unwrap_or_else(|| "NULL".to_owned())),
+        ("product_type", columns.type_of(&stock.product)?.to_owned()),
     ]);
     Ok(fill(include_str!("sql/stock.sql"), &names))
 }
 
-/// Puts names into a statement's braces, each once, without looking into what was put in.
-fn fill(statement: &str, names: &HashMap<&'static str, String>) -> String {
-    let mut out = String::new();
-    let body =
-        statement.lines().filter(|line| !line.starts_with("--")).collect::<Vec<_>>().join("\n");
-    let mut rest = body.as_str();
-    while let Some((before, after)) = rest.split_once('{') {
-        let (name, after) = after.split_once('}').expect("our statements close their braces");
-        out.push_str(before);
-        out.push_str(names.get(name).expect("our statements name only what is given"));
-        rest = after;
-    }
-    out.push_str(rest);
-    out
-}
-
-fn quoted(name: &str) -> String {
-    format!("\"{}\"", name.replace('"', "\"\""))
-}
-
-/// `schema.table` or `table`, quoted part by part.
-fn quoted_table(name: &str) -> String {
-    name.split('.').map(quoted).collect::<Vec<_>>().join(".")
+fn movements_sql(
+    movements: &MovementsTable,
+    columns: &TableColumns,
+) -> Result<String, ObserveError> {
+    let names = HashMap::from([
+        ("table", quoted_table(&movements.table)),
+        ("order", columns.column(&movements.order)?),
+        ("product", columns.column(&movements.product)?),
+        ("delta", columns.column(&movements.delta)?),
+        ("product_type", columns.type_of(&movements.product)?.to_owned()),
+    ]);
+    Ok(fill(include_str!("sql/movements.sql"), &names))
 }
 
 /// Host, port and database of a URL, without the credentials.
@@ -310,21 +329,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_quoted_whatever_they_hold() {
-        assert_eq!(quoted_table("shop.orders"), r#""shop"."orders""#);
-        assert_eq!(quoted(r#"a"; DROP TABLE x; --"#), r#""a""; DROP TABLE x; --""#);
-    }
-
-    #[test]
     fn a_place_never_shows_credentials() {
         assert_eq!(place_of("postgres://me:s3cret@127.0.0.1:5432/shop?a=b"), "127.0.0.1:5432/shop");
         assert_eq!(place_of("postgres://127.0.0.1/shop"), "127.0.0.1/shop");
         assert_eq!(place_of("postgres://me:p@ss@h/db"), "h/db");
-    }
-
-    #[test]
-    fn what_is_filled_in_is_not_looked_into() {
-        let names = HashMap::from([("a", "{b}".to_owned()), ("b", "x".to_owned())]);
-        assert_eq!(fill("-- {no}\n{a} {b}", &names), "{b} x");
     }
 }

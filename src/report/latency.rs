@@ -31,7 +31,7 @@ fn latency(attempts: &[Attempt], name: &str, class: Option<Outcome>) -> Option<L
         Histogram::<u64>::new_with_bounds(1, LONGEST_US, 3).expect("a valid range and precision");
     attempts
         .iter()
-        .filter(|attempt| attempt.cause == Cause::Burst)
+        .filter(|attempt| matches!(attempt.cause, Cause::Burst | Cause::Steady))
         .filter(|attempt| class.is_none_or(|class| attempt.outcome == class))
         .filter_map(Attempt::latency)
         .for_each(|latency| histogram.saturating_record(latency.as_micros() as u64));

@@ -1,12 +1,14 @@
 //! What the client saw: when each attempt left, when it was answered and with what.
 //!
 //! Attempts are numbered as in the findings, by their first byte among the attempts of their key.
-//! Where the witness spans several keys, each line names the key.
+//! Where the witness spans several keys, each line names the key; where several users share one, the
+//! user.
 
 use std::collections::BTreeSet;
 
 use crate::audit::{Case, Scene, Witness, answer_and_time};
 use crate::history::{Attempt, RunTime};
+use crate::profile::KeyScope;
 
 use super::Need;
 
@@ -18,11 +20,20 @@ pub(super) fn scenes(case: &Case<'_>, witness: &Witness) -> Vec<(Need, Scene)> {
         (intent.user.as_str(), intent.key.as_str())
     };
     let keys: BTreeSet<_> = attempts.iter().map(|attempt| key(attempt)).collect();
+    let strings: BTreeSet<_> = keys.iter().map(|(_, key)| key).collect();
+    let acts = |attempt: &Attempt| {
+        let intent = case.history.intent(attempt.intent);
+        intent.entity.is_some().then(|| intent.request.as_str())
+    };
     let mut scenes = Vec::new();
     for attempt in attempts {
         let mut name = format!("attempt {}", number(case, attempt));
+        if let Some(request) = acts(attempt) {
+            name = format!("`{request}`, {name}");
+        }
         if keys.len() > 1 {
-            name.push_str(&format!(" of {}", key(attempt).1));
+            let (user, key) = key(attempt);
+            name.push_str(&format!(" of {}", if strings.len() > 1 { key } else { user }));
         }
         scenes.extend(lines(case, attempt, &name));
     }
@@ -58,14 +69,19 @@ fn find<'a>(case: &Case<'a>, is_it: impl Fn(&Attempt) -> bool) -> Option<&'a Att
     case.history.attempts.iter().find(|attempt| is_it(attempt))
 }
 
-/// Its place among the attempts of its user and key, by first byte.
+/// Its place among the attempts of its user and key, by first byte. Where keys belong to the account,
+/// all users of the key count.
 fn number(case: &Case<'_>, attempt: &Attempt) -> usize {
     let intent = case.history.intent(attempt.intent);
     let order = |it: &Attempt| (it.first_byte.unwrap_or(RunTime(u64::MAX)), it.id);
     let own = order(attempt);
     let of_key = case.history.attempts.iter().filter(|other| {
         let its = case.history.intent(other.intent);
-        its.user == intent.user && its.key == intent.key
+        let is_account = case.profile.contract.key.scope == KeyScope::Account;
+        its.key == intent.key
+            && (its.user == intent.user || is_account && intent.entity.is_none())
+            && (&its.entity, its.key_form) == (&intent.entity, intent.key_form)
+            && (intent.entity.is_none() || its.request == intent.request)
     });
     of_key.filter(|other| order(other) <= own).count()
 }

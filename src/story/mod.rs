@@ -28,8 +28,15 @@ enum Need {
 pub fn tell(case: &Case<'_>, finding: &Finding) -> Vec<Scene> {
     let mut scenes = client::scenes(case, &finding.witness);
     scenes.extend(postgres::orders(case, &finding.witness));
-    if finding.code == &codes::I01 || finding.code == &codes::I03 {
+    let about_stock = [&codes::I01, &codes::I03, &codes::I03B, &codes::I03C, &codes::I25];
+    if about_stock.contains(&finding.code) {
         scenes.extend(postgres::stock(case, &finding.witness));
+    }
+    if finding.code == &codes::I04 {
+        scenes.extend(postgres::movements(case, finding));
+    }
+    if finding.code == &codes::I10 || finding.code == &codes::I25 {
+        scenes.extend(postgres::transitions(case, &finding.witness));
     }
     if finding.code == &codes::I05 {
         scenes.extend(postgres::missing(case, &finding.witness));

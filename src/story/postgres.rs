@@ -3,7 +3,7 @@
 //! A row's time is its own `created_at`, which PostgreSQL sets when the transaction begins, not when
 //! it commits; the line says so by naming the column.
 
-use crate::audit::{Case, Scene, Witness, created, same_id, thousands};
+use crate::audit::{Case, Finding, Scene, Witness, created, same_id, thousands};
 use crate::history::{OrderRow, RunTime, Snapshot};
 
 use super::Need;
@@ -11,8 +11,8 @@ use super::Need;
 /// The witness's orders.
 pub(super) fn orders(case: &Case<'_>, witness: &Witness) -> Vec<(Need, Scene)> {
     let Some(snapshot) = case.after.or(case.before_repair) else { return Vec::new() };
-    let is_told = |row: &&OrderRow| witness.orders.iter().any(|id| same_id(id) == same_id(&row.id));
-    snapshot.orders.iter().filter(is_told).map(|row| order(case, row)).collect()
+    let told = snapshot.orders.iter().filter(|row| is_told(witness, row));
+    told.map(|row| order(case, row)).collect()
 }
 
 /// That an acknowledged order isn't there.
@@ -41,6 +41,54 @@ pub(super) fn stock(case: &Case<'_>, witness: &Witness) -> Vec<(Need, Scene)> {
         case.before_repair.and_then(|snapshot| read(Need::Background, snapshot, "before repair"));
     let after = case.after.and_then(|snapshot| read(Need::Key, snapshot, "at the end"));
     baseline.into_iter().chain(before).chain(after).collect()
+}
+
+/// What was moved for the order that a finding's evidence begins with, in both audits.
+pub(super) fn movements(case: &Case<'_>, finding: &Finding) -> Vec<(Need, Scene)> {
+    let Some(order) = finding.evidence.rows.first().and_then(|row| row.first()) else {
+        return Vec::new();
+    };
+    let read = |snapshot: &Snapshot, when: &str| {
+        let moved = snapshot.movements.as_ref()?.iter().filter(|movement| {
+            movement.order.as_deref().is_some_and(|name| same_id(name) == same_id(order))
+        });
+        let moved: Vec<String> = moved
+            .take(3)
+            .map(|it| format!("{} of product {}", thousands(it.delta), it.product))
+            .collect();
+        let what = match moved.as_slice() {
+            [] => format!("{when}: no movement names order {order}"),
+            moved => format!("{when}: order {order} moved {}", moved.join(", ")),
+        };
+        Some(scene(Need::Key, Some(snapshot.taken), what))
+    };
+    let before = case.before_repair.and_then(|snapshot| read(snapshot, "before repair"));
+    let after = case.after.and_then(|snapshot| read(snapshot, "at the end"));
+    before.into_iter().chain(after).collect()
+}
+
+/// When the witness's orders were paid and closed, and what they are now.
+pub(super) fn transitions(case: &Case<'_>, witness: &Witness) -> Vec<(Need, Scene)> {
+    let Some(snapshot) = case.after.or(case.before_repair) else { return Vec::new() };
+    let columns = &case.profile.audit.orders;
+    let mut scenes = Vec::new();
+    for row in snapshot.orders.iter().filter(|row| is_told(witness, row)) {
+        for (column, us) in [(&columns.paid_at, row.paid_us), (&columns.closed_at, row.closed_us)] {
+            let (Some(column), Some(us)) = (column, us) else { continue };
+            let moment = OrderRow { created_us: Some(us), ..OrderRow::default() };
+            let what = format!("UPDATE {} ... order {} (by {column})", columns.table, row.id);
+            scenes.push(scene(Need::Key, created(case, &moment), what));
+        }
+        if let Some(status) = &row.status {
+            let what = format!("read: order {} is {status}", row.id);
+            scenes.push(scene(Need::Telling, Some(snapshot.taken), what));
+        }
+    }
+    scenes
+}
+
+fn is_told(witness: &Witness, row: &OrderRow) -> bool {
+    witness.orders.iter().any(|id| same_id(id) == same_id(&row.id))
 }
 
 fn order(case: &Case<'_>, row: &OrderRow) -> (Need, Scene) {

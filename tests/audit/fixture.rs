@@ -97,7 +97,7 @@ impl Drill {
         let baseline = Snapshot {
             schema_version: 1,
             stock: [(PRODUCT.to_string(), stock)].into(),
-            constraints: vec![unique_index(false)],
+            constraints: vec![unique_index(false), stock_check()],
             ..Snapshot::default()
         };
         let after = Some(baseline.clone());
@@ -161,7 +161,7 @@ impl Drill {
             replay_marker: None,
             waiting: None,
             refusal: None,
-            failure: Some("timeout".to_owned()),
+            failure: Some("timeout".into()),
         });
         self.history.attempts.last_mut().unwrap()
     }
@@ -200,14 +200,14 @@ pub fn acknowledge(attempt: &mut Attempt, number: u32) {
     attempt.outcome = Outcome::Acknowledged;
     attempt.status = Some(201);
     attempt.body = Some(BodyId(number));
-    attempt.order = Some(order_id(number));
+    attempt.order = Some(order_id(number).into());
     attempt.failure = None;
 }
 
 pub fn refuse(attempt: &mut Attempt, status: u16, why: &str) {
     attempt.outcome = Outcome::Refused;
     attempt.status = Some(status);
-    attempt.refusal = Some(why.to_owned());
+    attempt.refusal = Some(why.into());
     attempt.failure = None;
     (attempt.order, attempt.body) = (None, None);
 }
@@ -221,19 +221,19 @@ pub fn put_off(attempt: &mut Attempt) {
 
 pub fn forget(attempt: &mut Attempt) {
     attempt.outcome = Outcome::Unknown;
-    attempt.failure = Some("connection reset".to_owned());
+    attempt.failure = Some("connection reset".into());
     (attempt.status, attempt.order, attempt.body) = (None, None, None);
 }
 
 pub fn row(number: u32, quantity: i64) -> OrderRow {
     OrderRow {
-        id: order_id(number),
-        user: Some(user(number)),
-        key: Some(key(number)),
-        product: Some(PRODUCT.to_string()),
+        id: order_id(number).into(),
+        user: Some(user(number).into()),
+        key: Some(key(number).into()),
+        product: Some(PRODUCT.to_string().into()),
         quantity: Some(quantity),
         fingerprint: None,
-        status: Some("CREATED".to_owned()),
+        status: Some("CREATED".into()),
         created_us: Some(STARTED_US + i64::from(number) * 10_000 + 1_000),
         paid_us: None,
         closed_us: None,
@@ -257,6 +257,18 @@ pub fn unique_index(partial: bool) -> Constraint {
         columns: vec!["user_id".to_owned(), "idempotency_key".to_owned()],
         definition: "CREATE UNIQUE INDEX ...".to_owned(),
         partial,
+        nullable: Vec::new(),
+    }
+}
+
+pub fn stock_check() -> Constraint {
+    Constraint {
+        table: "product_stock".to_owned(),
+        name: "product_stock_available_check".to_owned(),
+        kind: ConstraintKind::Check,
+        columns: Vec::new(),
+        definition: "CHECK ((available >= 0))".to_owned(),
+        partial: false,
         nullable: Vec::new(),
     }
 }
@@ -322,7 +334,7 @@ fn profile() -> Profile {
             pool_size: 10,
             stock: "conditional",
             lock_poll: Duration::from_millis(5),
-            lock_wait: Duration::from_secs(2),
+            lock_wait: Duration::ZERO,
             lease: Duration::from_secs(3),
             work_time: Duration::ZERO,
             order_window: None,

@@ -81,7 +81,7 @@ fn a_baseline_that_knows_too_little_is_inconclusive() {
 
     let mut drill = Drill::clean(3, 2);
     let mut old = row(1, 1);
-    old.id = "7".to_owned();
+    old.id = "7".into();
     drill.baseline.orders.push(old.clone());
     drill.after().orders.push(old);
     assert!(assert_doubted(&drill, "G7").contains("stood there before the load"));
@@ -91,7 +91,10 @@ fn a_baseline_that_knows_too_little_is_inconclusive() {
 fn the_gate_says_what_the_schema_forbids() {
     let mut drill = Drill::clean(3, 2);
     let detail = |drill: &Drill| gate(&drill.judge(), "G7").detail.clone();
-    assert_eq!(detail(&drill), "unique: orders (user_id, idempotency_key); checks: none");
+    assert_eq!(
+        detail(&drill),
+        "unique: orders (user_id, idempotency_key); checks: product_stock_available_check"
+    );
     drill.baseline.constraints = vec![
         unique_index(true),
         Constraint {

@@ -9,11 +9,13 @@
     reason = "helpers of tests are tests; clippy's own exemption ends at #[test]"
 )]
 
+mod clauses;
 mod fixture;
 mod gates;
 mod invariants;
 mod properties;
 mod rules;
+mod service;
 mod shape;
 mod simulator;
 mod soundness;

@@ -13,15 +13,7 @@ use crate::simulator::simulate;
 fn drills(defects: Defects) -> impl Strategy<Value = Drill> {
     let troubles = prop::sample::select(vec![0.0, 0.1, 0.3]);
     (any::<u64>(), 1..8_u32, 2..7_u32, troubles).prop_map(move |(seed, users, threads, trouble)| {
-        let shape = Shape {
-            users,
-            threads,
-            stock: 100,
-            mutated: 0.2,
-            per_user: false,
-            trouble,
-            crash: false,
-        };
+        let shape = Shape { users, threads, stock: 100, mutated: 0.2, trouble, ..Shape::default() };
         simulate(seed, shape, defects)
     })
 }
@@ -69,7 +61,7 @@ proptest! {
         prop_assume!(!acknowledged.is_empty());
         let order = drill.history.attempts[*which.get(&acknowledged)].order.clone().unwrap();
         let row = drill.after().orders.iter().find(|row| row.id == order).unwrap().clone();
-        drill.add_order(OrderRow { id: "second".to_owned(), ..row });
+        drill.add_order(OrderRow { id: "second".into(), ..row });
         prop_assert_eq!(ids(&drill.judge()), vec!["I02"]);
     }
 

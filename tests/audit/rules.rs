@@ -39,7 +39,7 @@ fn a_changed_request_that_gets_its_own_order_is_critical() {
     let (mut drill, changed) = with_changed_request(100, 104);
     acknowledge(&mut drill.history.attempts[changed], 50);
     let mut second = row(1, 2);
-    second.id = order_id(50);
+    second.id = order_id(50).into();
     drill.add_order(second);
     let judgement = drill.judge();
     assert_eq!(ids(&judgement), ["I02", "I07"]);
@@ -55,7 +55,7 @@ fn a_changed_request_that_is_put_off_is_found_unless_it_has_an_excuse() {
     drill.history.intents.iter_mut().take(1).for_each(|intent| intent.product += 1);
     drill.history.intents[2].product += 1;
     for number in [0, 2] {
-        drill.after().orders[number].product = Some((PRODUCT + 1).to_string());
+        drill.after().orders[number].product = Some((PRODUCT + 1).to_string().into());
     }
     *drill.available() += 2;
     let stock = dupeproof::history::StockRow { available: 10, fence: None };
@@ -175,7 +175,7 @@ fn an_intent_without_a_key_is_promised_nothing() {
     for number in [50, 51] {
         acknowledge(drill.add_attempt(id.0, ms(400), ms(404)), number);
         let mut order = row(number, 1);
-        order.user = Some(user(8));
+        order.user = Some(user(8).into());
         order.key = None;
         drill.add_order(order);
     }

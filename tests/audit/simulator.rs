@@ -3,25 +3,26 @@
 //! Time is simulated, event by event, so every interleaving that it produces is one that a real
 //! service could produce: replies and requests get lost, requests arrive after their client has given
 //! up, work fails and rolls back, commits and then fails to answer, sells out, waits for a lease that
-//! another key holds, is killed in the middle and taken over.
+//! another key holds, is killed in the middle and taken over. This file is the load and the clock; the
+//! service is in `service.rs`.
 
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use dupeproof::history::{
-    Attempt, BodyId, Cause, Exit, InstanceId, OrderRow, Outcome, RunTime, Sent,
+    Attempt, BodyId, Cause, DrainFacts, Exit, InstanceId, KeyForm, Outcome, RunTime, Sent, Variant,
+    VariantId,
 };
-use dupeproof::profile::BusinessColumn;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::fixture::{Drill, PRODUCT, STARTED_US, body, forget, key, put_off, refuse, user};
-use crate::shape::{Defects, Shape};
+use crate::fixture::{Drill, body};
+use crate::shape::{Defects, Kind, Shape};
 
 const CLIENT_TIMEOUT: u64 = 60_000;
-const LEASE: u64 = 80_000;
+pub const LEASE: u64 = 80_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Event {
+pub enum Event {
     Crash,
     Send(usize),
     Arrive(usize),
@@ -29,41 +30,44 @@ enum Event {
 }
 
 #[derive(Clone, Debug)]
-enum Record {
+pub enum Record {
     InProgress { owner: Option<usize>, intent: u32, until: u64 },
     Done { order: String, body: BodyId, intent: u32 },
 }
 
-struct World {
-    rng: ChaCha8Rng,
-    shape: Shape,
-    defects: Defects,
-    drill: Drill,
+/// An order that equal bodies of its user get within the window.
+#[derive(Clone, Debug)]
+pub struct Recent {
+    pub order: String,
+    pub body: BodyId,
+    pub placed: u64,
+}
+
+pub struct World {
+    pub rng: ChaCha8Rng,
+    pub shape: Shape,
+    pub defects: Defects,
+    pub drill: Drill,
     /// Soonest first, ties in the order in which they were planned.
     events: BinaryHeap<std::cmp::Reverse<(u64, u64, Event)>>,
     planned: u64,
-    records: HashMap<(u32, u32), Record>,
+    pub records: HashMap<String, Record>,
+    pub recent: HashMap<(String, String), Recent>,
     /// Who holds the product's lease, and until when.
-    lease: Option<(usize, u64)>,
-    stock: i64,
+    pub lease: Option<(usize, u64)>,
+    pub stock: i64,
     retries: BTreeMap<u32, u32>,
-    orders: u32,
+    pub orders: u32,
     bodies: u32,
-    seats: Vec<(u32, u32)>,
     calm: bool,
-    now: u64,
+    pub now: u64,
 }
 
 /// Runs a drill to its end, the resolver included.
 pub fn simulate(seed: u64, shape: Shape, defects: Defects) -> Drill {
     let mut drill = Drill::empty();
     drill.history.phases[0].contended = None;
-    if shape.per_user {
-        drill.profile.contract.one_order_per = vec![BusinessColumn::User];
-    }
-    for snapshot in [Some(&mut drill.baseline), drill.after.as_mut()].into_iter().flatten() {
-        snapshot.stock.get_mut(&PRODUCT.to_string()).unwrap().available = shape.stock;
-    }
+    shape.set_up(&mut drill);
     let mut world = World {
         rng: ChaCha8Rng::seed_from_u64(seed),
         shape,
@@ -72,27 +76,35 @@ pub fn simulate(seed: u64, shape: Shape, defects: Defects) -> Drill {
         events: BinaryHeap::new(),
         planned: 0,
         records: HashMap::new(),
+        recent: HashMap::new(),
         lease: None,
         stock: shape.stock,
         retries: BTreeMap::new(),
         orders: 0,
         bodies: 0,
-        seats: Vec::new(),
         calm: false,
         now: 0,
     };
-    world.plan_burst();
+    match shape.kind {
+        Kind::Race => world.plan_race(),
+        _ => world.plan_burst(),
+    }
+    if shape.crash {
+        let time = world.now + world.rng.random_range(5_000..60_000);
+        world.at(time, Event::Crash);
+    }
     world.run();
+    world.drain();
     world.resolve();
     world.finish()
 }
 
 impl World {
-    fn chance(&mut self, share: f64) -> bool {
+    pub fn chance(&mut self, share: f64) -> bool {
         !self.calm && self.rng.random_bool(share)
     }
 
-    fn at(&mut self, time: u64, event: Event) {
+    pub fn at(&mut self, time: u64, event: Event) {
         assert!(time >= self.now, "nothing is planned for the past");
         self.planned += 1;
         self.events.push(std::cmp::Reverse((time, self.planned, event)));
@@ -100,35 +112,102 @@ impl World {
 
     fn plan_burst(&mut self) {
         for number in 0..self.shape.users {
-            let keys = if self.shape.per_user { 2 } else { 1 };
-            let mut intents = Vec::new();
-            for which in 0..keys {
-                intents.push(self.intent(number, number + which * 500, 1));
-            }
-            if self.shape.mutated > 0.0 && !self.shape.per_user {
-                intents.push(self.intent(number, number, 2));
-            }
+            let intents = self.intents_of(number);
             let begin = self.rng.random_range(0..40_000);
             for thread in 0..self.shape.threads {
-                let changed = self.chance(self.shape.mutated) && intents.len() > 1;
-                let spread = self.shape.per_user && thread % 2 == 1;
-                let intent = intents[usize::from(changed || spread)];
+                let which = match self.shape.kind {
+                    Kind::FreshKey => thread as usize % intents.len(),
+                    _ if self.shape.per_user => thread as usize % 2,
+                    _ => usize::from(self.chance(self.shape.mutated) && intents.len() > 1),
+                };
                 let time = begin + self.rng.random_range(0..12_000);
-                let attempt = self.attempt(intent, Cause::Burst);
+                let attempt = self.attempt(intents[which], Cause::Burst);
+                self.vary(attempt);
                 self.at(time, Event::Send(attempt));
             }
         }
-        let planned = self.drill.history.attempts.len() as u64;
-        self.drill.history.phases[0].planned = planned;
-        if self.shape.crash {
-            let time = self.rng.random_range(5_000..60_000);
-            self.at(time, Event::Crash);
-        }
+        self.drill.history.phases[0].planned = self.drill.history.attempts.len() as u64;
     }
 
-    fn intent(&mut self, user_number: u32, key_number: u32, quantity: u32) -> u32 {
-        self.seats.push((user_number, key_number));
-        self.drill.add_intent(user_number, key_number, quantity).0
+    /// The intents of a user.
+    fn intents_of(&mut self, number: u32) -> Vec<u32> {
+        let keys = match self.shape.kind {
+            Kind::SharedKey => vec![number / 2],
+            Kind::FreshKey => vec![number, number + 500, number + 900],
+            _ if self.shape.per_user => vec![number, number + 500],
+            _ => vec![number],
+        };
+        let form = self.shape.form(number);
+        let mut intents: Vec<u32> = keys
+            .into_iter()
+            .map(|key| {
+                let intent = self.drill.add_intent(number, key, 1);
+                let intent = &mut self.drill.history.intents[intent.0 as usize];
+                intent.key_form = form;
+                if matches!(form, KeyForm::Missing | KeyForm::Empty) {
+                    intent.key.clear();
+                }
+                intent.id.0
+            })
+            .collect();
+        if self.shape.mutated > 0.0 && self.shape.kind == Kind::Place && !self.shape.per_user {
+            intents.push(self.drill.add_intent(number, number, 2).0);
+        }
+        intents
+    }
+
+    /// Now and then an attempt has other bytes.
+    fn vary(&mut self, at: usize) {
+        if self.shape.kind != Kind::Place || !self.chance(0.2) {
+            return;
+        }
+        let id = VariantId(self.drill.history.variants.len() as u32);
+        let attempt = &mut self.drill.history.attempts[at];
+        attempt.variant = Some(id);
+        let intent = &self.drill.history.intents[attempt.intent.0 as usize];
+        self.drill.history.variants.push(Variant {
+            id,
+            intent: intent.id,
+            how: "key order".to_owned(),
+            sha256: format!("variant-{}", id.0),
+            original_sha256: "original".to_owned(),
+            fingerprint: intent.fingerprint.clone(),
+        });
+    }
+
+    /// Places an order for each user, then pays and closes it at the same time.
+    fn plan_race(&mut self) {
+        for number in 0..self.shape.users {
+            let intent = self.drill.add_intent(number, number, 1).0;
+            let attempt = self.attempt(intent, Cause::Prepare);
+            self.at(u64::from(number) * 10_000, Event::Send(attempt));
+        }
+        self.run();
+        let attempts = &self.drill.history.attempts;
+        let told = attempts.iter().filter(|it| it.outcome == Outcome::Acknowledged);
+        let orders: BTreeMap<u32, String> =
+            told.filter_map(|it| Some((it.intent.0, it.order.as_ref()?.to_string()))).collect();
+        let start = self.now + CLIENT_TIMEOUT * 2;
+        let mut planned = 0;
+        for (number, order) in orders {
+            let begin = start + self.rng.random_range(0..40_000);
+            for (place, request) in ["pay", "close"].into_iter().enumerate() {
+                let key_number = number + 500 * (1 + place as u32);
+                let id = self.drill.add_intent(number, key_number, 1);
+                let intent = &mut self.drill.history.intents[id.0 as usize];
+                intent.request = request.to_owned();
+                intent.entity = Some(order.clone());
+                intent.fingerprint = request.to_owned();
+                let late = if self.rng.random_bool(0.3) { 8_000 * place as u64 } else { 0 };
+                for _ in 0..self.shape.threads {
+                    let time = begin + late + self.rng.random_range(0..4_000);
+                    let attempt = self.attempt(id.0, Cause::Burst);
+                    planned += 1;
+                    self.at(time, Event::Send(attempt));
+                }
+            }
+        }
+        self.drill.history.phases[0].planned = planned;
     }
 
     fn attempt(&mut self, intent: u32, cause: Cause) -> usize {
@@ -181,123 +260,25 @@ impl World {
         }
         *done += 1;
         let end = self.drill.history.attempts[at].completed.unwrap_or_default().0;
-        let next = self.attempt(intent, Cause::Retry);
+        let cause = match self.drill.history.attempts[at].cause {
+            Cause::Prepare => Cause::Prepare,
+            _ => Cause::Retry,
+        };
+        let next = self.attempt(intent, cause);
         let wait = self.rng.random_range(1_000..30_000);
         self.at(end + wait, Event::Send(next));
     }
 
-    /// What a record is kept for: the key, or the user under a business key.
-    fn subject(&self, intent: u32) -> (u32, u32) {
-        let (user, key) = self.seats[intent as usize];
-        if self.shape.per_user { (user, 0) } else { (user, key) }
-    }
-
-    fn arrive(&mut self, at: usize) {
-        let intent = self.drill.history.attempts[at].intent.0;
-        if self.chance(self.shape.trouble * 0.2) {
-            return self.answer(at, |attempt| refuse(attempt, 429, "shed"));
-        }
-        let subject = self.subject(intent);
-        let differs = |other: u32, world: &Self| {
-            let print = |intent: u32| &world.drill.history.intents[intent as usize].fingerprint;
-            print(other) != print(intent) && !world.defects.no_fingerprint
-        };
-        match self.records.get(&subject).cloned() {
-            Some(Record::InProgress { intent: other, until, .. }) if until > self.now => {
-                if differs(other, self) {
-                    self.answer(at, |attempt| refuse(attempt, 409, "mismatch"));
-                } else {
-                    self.answer(at, put_off);
-                }
-            }
-            Some(Record::Done { intent: other, .. }) if differs(other, self) => {
-                self.answer(at, |attempt| refuse(attempt, 409, "mismatch"));
-            }
-            Some(Record::Done { order, body, .. }) if !self.defects.second_order => {
-                let body = if self.defects.other_body { self.body(&order, "again") } else { body };
-                self.answer(at, |attempt| told(attempt, order, body));
-            }
-            _ => self.claim(at, subject),
-        }
-    }
-
-    fn claim(&mut self, at: usize, subject: (u32, u32)) {
-        if self.lease.is_some_and(|(_, until)| until > self.now) {
-            return self.answer(at, put_off); // The claim is given up again.
-        }
-        let until = self.now + LEASE;
-        self.lease = Some((at, until));
-        let intent = self.drill.history.attempts[at].intent.0;
-        self.records.insert(subject, Record::InProgress { owner: Some(at), intent, until });
-        let work = self.rng.random_range(200..3_000);
-        self.at(self.now + work, Event::Finish(at));
-    }
-
-    fn commit(&mut self, at: usize) {
-        let intent = self.drill.history.attempts[at].intent.0;
-        let subject = self.subject(intent);
-        let owns = |record: Option<&Record>| match record {
-            Some(Record::InProgress { owner, .. }) => *owner == Some(at),
-            _ => false,
-        };
-        if !owns(self.records.get(&subject)) {
-            return; // Its instance was killed.
-        }
-        self.lease = None;
-        let quantity = i64::from(self.drill.history.intents[intent as usize].quantity);
-        if self.stock < quantity {
-            self.records.remove(&subject);
-            return self.answer(at, |attempt| refuse(attempt, 422, "business"));
-        }
-        if self.chance(self.shape.trouble) {
-            self.records.remove(&subject);
-            return self.fail(at); // Rolled back.
-        }
-        let order = self.place_order(intent, quantity);
-        let body = self.body(&order, "first");
-        self.records.insert(subject, Record::Done { order: order.clone(), body, intent });
-        if self.chance(self.shape.trouble) {
-            return self.fail(at); // Committed, and then an error.
-        }
-        self.answer(at, |attempt| told(attempt, order, body));
-    }
-
-    fn place_order(&mut self, intent: u32, quantity: i64) -> String {
-        self.orders += 1;
-        let (user_number, key_number) = self.seats[intent as usize];
-        let id = format!("{}", 5_000 + self.orders);
-        if !(self.defects.stock_kept && self.orders.is_multiple_of(2)) {
-            self.stock -= quantity;
-        }
-        if self.defects.lost_order && self.orders.is_multiple_of(2) {
-            self.stock += quantity;
-            return id;
-        }
-        self.drill.after().orders.push(OrderRow {
-            id: id.clone(),
-            user: Some(user(user_number)),
-            key: Some(key(key_number)),
-            product: Some(PRODUCT.to_string()),
-            quantity: Some(quantity),
-            fingerprint: None,
-            status: Some("CREATED".to_owned()),
-            created_us: Some(STARTED_US + self.now as i64),
-            paid_us: None,
-            closed_us: None,
-        });
-        id
-    }
-
-    fn body(&mut self, order: &str, what: &str) -> BodyId {
+    pub fn body(&mut self, text: &str) -> BodyId {
         self.bodies += 1;
-        let body = body(self.bodies, &format!("{{\"orderId\":\"{order}\",\"{what}\":true}}"));
+        let body = body(self.bodies, text);
         let id = body.id;
         self.drill.history.bodies.insert(id, body);
         id
     }
 
     /// The reply reaches the client, unless it is lost or too late.
-    fn answer(&mut self, at: usize, reply: impl FnOnce(&mut Attempt)) {
+    pub fn answer(&mut self, at: usize, reply: impl FnOnce(&mut Attempt)) {
         let end = self.now + self.rng.random_range(50..2_000);
         let lost = self.chance(self.shape.trouble);
         let intent = self.drill.history.attempts[at].intent.0;
@@ -315,13 +296,6 @@ impl World {
         }
     }
 
-    fn fail(&mut self, at: usize) {
-        self.answer(at, |attempt| {
-            forget(attempt);
-            attempt.status = Some(500);
-        });
-    }
-
     /// Kills the instance that holds the lease: its work is lost, its claim stays until it expires.
     fn crash(&mut self) {
         let Some((holder, _)) = self.lease else { return };
@@ -337,12 +311,25 @@ impl World {
         });
     }
 
+    /// Reads the rows before the repair, at rest.
+    fn drain(&mut self) {
+        let last = self.drill.history.attempts.iter().filter_map(|it| it.completed).max();
+        self.now = self.now.max(last.unwrap_or_default().0) + 1_000;
+        let (began, ended) = (RunTime(self.now - 500), RunTime(self.now));
+        let about = "nothing left".to_owned();
+        self.drill.history.drains.push(DrainFacts { began, ended, drained: true, about });
+        *self.drill.available() = self.stock;
+        self.drill.before_repair = self.drill.after.clone();
+        self.drill.before_repair.as_mut().unwrap().taken = ended;
+        self.now += 1_000;
+    }
+
     /// Asks for every open intent until there is a definite answer; no trouble any more.
     fn resolve(&mut self) {
         self.calm = true;
         for _ in 0..50 {
             self.now += LEASE + 1;
-            let mut open: Vec<bool> = vec![false; self.seats.len()];
+            let mut open: Vec<bool> = vec![false; self.drill.history.intents.len()];
             for attempt in &self.drill.history.attempts {
                 open[attempt.intent.0 as usize] |= attempt.outcome.was_sent();
             }
@@ -351,7 +338,7 @@ impl World {
                 open[attempt.intent.0 as usize] = false;
             }
             let begin = self.now;
-            for intent in (0..self.seats.len()).filter(|&intent| open[intent]) {
+            for intent in (0..open.len()).filter(|&intent| open[intent]) {
                 let attempt = self.attempt(intent as u32, Cause::Resolve);
                 let time = begin + self.rng.random_range(0..50_000);
                 self.at(time, Event::Send(attempt));
@@ -362,16 +349,17 @@ impl World {
 
     fn finish(mut self) -> Drill {
         *self.drill.available() = self.stock;
+        let before = self.drill.history.drains.clone();
+        let taken = self.drill.before_repair.as_ref().unwrap().taken;
         self.drill.end();
-        self.drill.before_repair = self.drill.after.clone();
+        self.drill.history.drains.splice(0..0, before);
+        self.drill.before_repair.as_mut().unwrap().taken = taken;
+        if self.shape.blind {
+            let snapshots = [self.drill.before_repair.as_mut(), self.drill.after.as_mut()];
+            for row in snapshots.into_iter().flatten().flat_map(|it| &mut it.orders) {
+                (row.product, row.quantity) = (None, None);
+            }
+        }
         self.drill
     }
-}
-
-fn told(attempt: &mut Attempt, order: String, body: BodyId) {
-    attempt.outcome = Outcome::Acknowledged;
-    attempt.status = Some(201);
-    attempt.order = Some(order);
-    attempt.body = Some(body);
-    attempt.failure = None;
 }

@@ -22,8 +22,8 @@ fn told(drill: &Drill) -> Vec<String> {
 fn two_orders_are_told_in_the_order_of_time() {
     let mut drill = Drill::clean(3, 2);
     let created_us = Some(STARTED_US + 11_500);
-    drill.add_order(OrderRow { id: order_id(500), created_us, ..row(1, 1) });
-    drill.history.attempts[3].order = Some(order_id(500));
+    drill.add_order(OrderRow { id: order_id(500).into(), created_us, ..row(1, 1) });
+    drill.history.attempts[3].order = Some(order_id(500).into());
     insta::assert_snapshot!(told(&drill).join("\n"));
 }
 
@@ -31,7 +31,7 @@ fn two_orders_are_told_in_the_order_of_time() {
 fn a_row_of_another_clock_has_no_place_in_time() {
     let mut drill = Drill::clean(3, 2);
     drill.after().orders[1].created_us = Some(0);
-    drill.add_order(OrderRow { id: order_id(500), created_us: None, ..row(1, 1) });
+    drill.add_order(OrderRow { id: order_id(500).into(), created_us: None, ..row(1, 1) });
     let story = told(&drill).join("\n");
     assert!(story.contains("(created_at is of another clock)"), "{story}");
     assert!(story.contains("(time not known)"), "{story}");

@@ -1,5 +1,5 @@
--- Orders that name a user, a key or a product of the run. Names in braces are the profile's tables
--- and columns, quoted; a column that the profile leaves out is NULL.
+-- Orders that name a user, a key or a product of the run, or whose id was acknowledged. Names in braces
+-- are the profile's tables and columns, quoted; a column that the profile leaves out is NULL.
 SELECT {id}::text AS id,
        {user}::text AS user_name,
        {key}::text AS key_text,
@@ -7,7 +7,9 @@ SELECT {id}::text AS id,
        {quantity}::bigint AS quantity,
        {fingerprint}::text AS fingerprint,
        {status}::text AS status,
-       (extract(epoch FROM {created}) * 1000000)::bigint AS created_us
+       (extract(epoch FROM {created}) * 1000000)::bigint AS created_us,
+       {paid} AS paid_us,
+       {closed} AS closed_us
 FROM {table}
 WHERE {of_the_run}
 ORDER BY {id}

@@ -98,14 +98,22 @@ fn tell(finding: &FindingResult, told: &[FindingResult], out: &mut String) {
 fn drill(result: &RunResult, out: &mut String) {
     let sums = &result.accounting;
     heading(out, "REQUESTS");
-    let causes = format!(
-        "{} burst + {} retries + {} asked again at the end = {}",
-        thousands(sums.burst_attempts),
-        thousands(sums.retries),
-        thousands(sums.resolver_attempts),
-        counted(sums.attempts, "attempt", "attempts"),
-    );
-    wrapped(out, 4, "", &causes);
+    let causes = [
+        (sums.burst_attempts, "burst"),
+        (sums.steady_attempts, "steady"),
+        (sums.preparing_attempts, "to set the scene"),
+        (sums.replays, "replays"),
+        (sums.retries, "retries"),
+        (sums.resolver_attempts, "asked again at the end"),
+    ];
+    // The first and the last two stand there always, so that nobody wonders about them.
+    let shown = causes.iter().filter(|(count, what)| {
+        *count > 0 || ["burst", "retries", "asked again at the end"].contains(what)
+    });
+    let shown: Vec<_> =
+        shown.map(|(count, what)| format!("{} {what}", thousands(*count))).collect();
+    let attempts = counted(sums.attempts, "attempt", "attempts");
+    wrapped(out, 4, "", &format!("{} = {attempts}", shown.join(" + ")));
     let outcomes = [
         ("acknowledged", sums.acknowledged),
         ("pending", sums.pending),
@@ -170,7 +178,13 @@ fn latency(result: &RunResult, out: &mut String) {
     if result.latency.is_empty() {
         return;
     }
-    heading(out, "LATENCY of the bursts' attempts, from their release");
+    heading(
+        out,
+        match result.accounting.steady_attempts {
+            0 => "LATENCY of the bursts' attempts, from their release",
+            _ => "LATENCY of bursts from their release, of steady load from its plan",
+        },
+    );
     let mut table = table(4);
     table.add_row(["outcome", "count", "p50", "p95", "p99", "p99.9", "max"]);
     for row in &result.latency {

@@ -1,0 +1,129 @@
+//! I21: every attempt gets an answer within the longest wait, and a pending one its hint.
+//!
+//! Seen from the client: from the release to the end of the reply. What the client's own time-out cut
+//! off before the longest wait was over says nothing. Attempts near the end of an instance are exempt
+//! (S05).
+
+use crate::codes::{I21, Severity};
+use crate::history::{Attempt, Outcome, Sent, Waiting};
+use crate::profile::Hint;
+
+use super::bench::Bench;
+use super::ruling::Ruling;
+use super::words::{plural, span, thousands, times};
+use super::{Evidence, Finding, Witness, answer};
+
+pub(super) fn check(bench: &Bench<'_>) -> Ruling {
+    let limit = bench.contract().longest_wait;
+    let hint = bench.contract().hint;
+    let attempts = || {
+        let all = bench.case.history.attempts.iter();
+        all.filter(|attempt| attempt.outcome.was_sent() && !bench.index.is_disturbed(attempt))
+    };
+    let late: Vec<&Attempt> = attempts()
+        .filter(|it| it.sent == Sent::Whole && waited(it).is_some_and(|waited| waited > limit))
+        .collect();
+    let mute: Vec<&Attempt> = attempts()
+        .filter(|it| it.outcome == Outcome::Pending)
+        .filter(|it| it.waiting.is_some_and(|waiting| !suffices(waiting, hint)))
+        .collect();
+    let slowest = attempts().filter(|it| it.sent == Sent::Whole).filter_map(waited).max();
+    let detail = format!(
+        "slowest {} of {} allowed; {} of {} without its hint",
+        slowest.map_or_else(|| "-".to_owned(), span),
+        span(limit),
+        thousands(mute.len() as u64),
+        plural(bench.accounting.pending, "pending answer", "pending answers")
+    );
+    let findings = waits(bench, &late).into_iter().chain(hints(bench, &mute, hint));
+    Ruling::of(&I21, detail, findings.collect())
+}
+
+fn waited(attempt: &Attempt) -> Option<std::time::Duration> {
+    Some(attempt.completed?.since(attempt.released?))
+}
+
+const fn suffices(waiting: Waiting, hint: Hint) -> bool {
+    match hint {
+        Hint::None => true,
+        Hint::RetryAfter => waiting.retry_after,
+        Hint::Location => waiting.location,
+        Hint::Either => waiting.retry_after || waiting.location,
+    }
+}
+
+fn evidence(bench: &Bench<'_>, attempts: &[&Attempt]) -> Evidence {
+    let mut evidence = Evidence::of(&["user", "key", "sent at", "waited", "answer"]);
+    for attempt in attempts {
+        let intent = bench.case.history.intent(attempt.intent);
+        evidence.rows.push(vec![
+            intent.user.to_string(),
+            intent.key.to_string(),
+            attempt.first_byte.unwrap_or_default().to_string(),
+            waited(attempt).map_or_else(|| "-".to_owned(), span),
+            answer(attempt),
+        ]);
+    }
+    evidence
+}
+
+fn witness(bench: &Bench<'_>, attempt: &Attempt, what: &str) -> Witness {
+    let intent = bench.case.history.intent(attempt.intent);
+    let name = if intent.key.is_empty() { &intent.user } else { &intent.key };
+    Witness {
+        heading: format!("{what} {name}"),
+        attempts: vec![attempt.id],
+        orders: Vec::new(),
+        product: Some(intent.product),
+    }
+}
+
+fn waits(bench: &Bench<'_>, late: &[&Attempt]) -> Option<Finding> {
+    let slowest = late.iter().max_by_key(|it| (waited(it), std::cmp::Reverse(it.id)))?;
+    let count = late.len() as u64;
+    let limit = span(bench.contract().longest_wait);
+    let took = waited(slowest).map_or_else(String::new, span);
+    Some(Finding {
+        code: &I21,
+        severity: Severity::Contract,
+        title: format!("a caller waited longer than {limit}{}", times(count)),
+        count,
+        evidence: evidence(bench, late),
+        witness: witness(bench, slowest, "how long it took for"),
+        therefore: vec![format!(
+            "the wait has no bound that the contract knows, because {} waited {took} ({}), and the \
+             contract allows {limit}; no instance had ended",
+            bench.index.name_of(slowest),
+            answer(slowest)
+        )],
+        help: "bound every wait, for a lock as for the first request, and answer `in progress` when it \
+               runs out."
+            .to_owned(),
+    })
+}
+
+fn hints(bench: &Bench<'_>, mute: &[&Attempt], hint: Hint) -> Option<Finding> {
+    let first = mute.iter().min_by_key(|it| (it.first_byte, it.id))?;
+    let count = mute.len() as u64;
+    let promised = match hint {
+        Hint::None => "a hint",
+        Hint::RetryAfter => "Retry-After",
+        Hint::Location => "Location",
+        Hint::Either => "Retry-After or Location",
+    };
+    Some(Finding {
+        code: &I21,
+        severity: Severity::Contract,
+        title: format!("`in progress` without {promised}{}", times(count)),
+        count,
+        evidence: evidence(bench, mute),
+        witness: witness(bench, first, "what was said to"),
+        therefore: vec![format!(
+            "the caller can't know when to come back, because {} got {} without {promised}, which the \
+             contract promises",
+            bench.index.name_of(first),
+            answer(first)
+        )],
+        help: format!("set {promised} on every answer that says `in progress`."),
+    })
+}
