@@ -12,6 +12,7 @@ mod ids;
 mod journal;
 mod read;
 mod rows;
+mod secrets;
 
 pub use attempt::{Attempt, Body, Cause, Intent, KeyForm, Outcome, Sent, Variant, Waiting};
 pub use clock::{Clock, RunTime};
@@ -27,3 +28,4 @@ pub use rows::{
     Constraint, ConstraintKind, CustomRows, MovementRow, OrderRow, RefusedInsert, Snapshot,
     StockRow,
 };
+pub use secrets::Secrets;

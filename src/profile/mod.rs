@@ -19,6 +19,7 @@ mod place;
 mod rules;
 mod scan;
 mod schema;
+mod secrets;
 mod shape;
 mod suggest;
 mod syntax;
