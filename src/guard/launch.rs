@@ -15,8 +15,8 @@ use std::process::Command;
 
 use super::command::Account;
 use super::error::GuardError;
-use super::journal::{Kind, Line};
 use super::family;
+use super::journal::{Kind, Line};
 use super::process::ProcessId;
 
 #[derive(Debug, PartialEq, Eq)]

@@ -3,6 +3,7 @@
 //! A value is known as a whole, and by each of its parts that came from `${NAME}`; of a URL also
 //! its password, as it is written and as it is meant, because a driver's message has it bare.
 
+use super::body::BodyTemplate;
 use super::model::Profile;
 use super::target::{Secret, Target};
 
@@ -20,7 +21,7 @@ impl Profile {
         }
         let templates = self.requests.iter().flat_map(|request| {
             let headers = request.headers.iter().map(|(_, value)| value);
-            let body = request.body.iter().flat_map(|body| body.texts());
+            let body = request.body.iter().flat_map(BodyTemplate::texts);
             std::iter::once(&request.path).chain(headers).chain(body)
         });
         for (name, value) in templates.flat_map(|template| template.secrets()) {

@@ -87,6 +87,9 @@ impl Watcher for Narrator {
             Event::LabReady { took, about } => {
                 super::note(&format!("  lab ready in {}: {about}", short(took)));
             }
+            Event::TargetReady { took, about } => {
+                super::note(&format!("  target ready in {}: {about}", short(took)));
+            }
             Event::InstanceExited { name, status } => {
                 super::note(&format!("  {name} ended by itself: {status}"));
             }
