@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::{Format, defects, failure, interrupt::Interrupts, profile};
 use crate::drill::{self, Order, Outcome};
-use crate::profile::Profile;
+use crate::profile::{Profile, Target};
 use crate::report::{self, RunResult};
 use crate::ui::{self, Exit, Failure};
 
@@ -37,6 +37,13 @@ pub(crate) struct RunArgs {
 pub(crate) async fn run(args: RunArgs, interrupts: &Interrupts) -> Result<Exit, Failure> {
     let mut profile = profile::read(&args.profile)?;
     if let Some(defects) = args.defects {
+        if profile.target != Target::Lab {
+            return Err(Failure::usage(
+                "--defects switches defects of the lab's shop on, and this profile drills another \
+                 target",
+                "Leave --defects out, or take `[target]` out of the profile.",
+            ));
+        }
         profile.lab.defects = defects.into_iter().filter(|name| !name.is_empty()).collect();
     }
     if let Some(seed) = args.seed {

@@ -82,10 +82,7 @@ pub fn secrets(profile: &Profile) -> Secrets {
 /// # Errors
 /// When it couldn't be carried out; a drill that finds something is no error.
 pub async fn run(mut order: Order, watcher: Arc<dyn Watcher>) -> Result<Outcome, DrillError> {
-    if matches!(order.profile.target, Target::Attached(_)) {
-        // What isn't ours is never paused.
-        order.profile.phases.iter_mut().for_each(|phase| phase.burst.release_in_a_loop());
-    }
+    ground::settle_profile(&mut order.profile)?;
     // Before anything is written, started or sent.
     let places = ground::judge(&order.profile).await?;
     let run = RunId::fresh();

@@ -6,6 +6,7 @@
 use super::body::BodyTemplate;
 use super::model::Profile;
 use super::target::{Secret, Target};
+use super::template::TextTemplate;
 
 impl Profile {
     /// Every secret value, and what stands in its place. Users that exist already are names and not
@@ -24,7 +25,7 @@ impl Profile {
             let body = request.body.iter().flat_map(BodyTemplate::texts);
             std::iter::once(&request.path).chain(headers).chain(body)
         });
-        for (name, value) in templates.flat_map(|template| template.secrets()) {
+        for (name, value) in templates.flat_map(TextTemplate::secrets) {
             found.push((value.to_owned(), format!("${{{name}}}")));
         }
         found

@@ -17,20 +17,12 @@ pub(super) async fn all(
     lab: &mut Lab,
     launched: &Launched,
 ) -> Result<Vec<Instance>, DrillError> {
-    let folder = folder(&stage.order.profile.path, launched.folder.as_deref());
     let failed = |source| DrillError::Launch { source: Box::new(source) };
-    let folder = folder.canonicalize().map_err(|source| {
-        failed(crate::lab::LabError::File {
-            act: "enter the target's folder",
-            path: folder,
-            source,
-        })
-    })?;
     let env = launched.env.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned()));
     let spec = LaunchSpec {
         command: launched.command.clone(),
         env: env.collect(),
-        folder,
+        folder: folder(&stage.order.profile.path, launched)?,
         logs: stage.folder.logs(),
         ready_within: launched.ready_within,
     };
@@ -53,8 +45,17 @@ pub(super) async fn all(
     Ok(instances)
 }
 
-/// The folder that is meant, seen from the profile's own.
-fn folder(profile: &Path, named: Option<&str>) -> PathBuf {
+/// The folder in which the command runs, as an absolute path.
+pub(super) fn folder(profile: &Path, launched: &Launched) -> Result<PathBuf, DrillError> {
+    let named = beside(profile, launched.folder.as_deref());
+    named.canonicalize().map_err(|source| DrillError::Refused {
+        what: format!("the target's folder {} can't be entered: {source}", named.display()),
+        cure: "Correct `folder` of `target.launch`; it is seen from the profile's own folder."
+            .to_owned(),
+    })
+}
+
+fn beside(profile: &Path, named: Option<&str>) -> PathBuf {
     let beside = profile.parent().filter(|folder| !folder.as_os_str().is_empty());
     let beside = beside.unwrap_or(Path::new("."));
     named.map_or_else(|| beside.to_owned(), |named| beside.join(named))
@@ -67,9 +68,9 @@ mod tests {
     #[test]
     fn a_folder_is_seen_from_the_profile() {
         let profile = Path::new("drills/orders.toml");
-        assert_eq!(folder(profile, None), Path::new("drills"));
-        assert_eq!(folder(profile, Some("../app")), Path::new("drills/../app"));
-        assert_eq!(folder(profile, Some("/srv/app")), Path::new("/srv/app"));
-        assert_eq!(folder(Path::new("orders.toml"), None), Path::new("."));
+        assert_eq!(beside(profile, None), Path::new("drills"));
+        assert_eq!(beside(profile, Some("../app")), Path::new("drills/../app"));
+        assert_eq!(beside(profile, Some("/srv/app")), Path::new("/srv/app"));
+        assert_eq!(beside(Path::new("orders.toml"), None), Path::new("."));
     }
 }

@@ -193,6 +193,22 @@ impl Ground {
     }
 }
 
+/// Puts what follows from the target into the profile, so that what is written down is what runs,
+/// from wherever it is run again: what isn't ours is never paused; a folder is an absolute one.
+pub(super) fn settle_profile(profile: &mut Profile) -> Result<(), DrillError> {
+    match &mut profile.target {
+        Target::Lab => {}
+        Target::Attached(_) => {
+            profile.phases.iter_mut().for_each(|phase| phase.burst.release_in_a_loop());
+        }
+        Target::Launched(launched) => {
+            let folder = launch::folder(&profile.path, launched)?;
+            launched.folder = Some(folder.display().to_string());
+        }
+    }
+    Ok(())
+}
+
 /// The ground in words, and the name under which the result has them.
 pub(super) fn about(profile: &Profile) -> (&'static str, String) {
     match &profile.target {

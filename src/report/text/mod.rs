@@ -244,6 +244,9 @@ fn next(result: &RunResult) -> String {
             Some(doubt) => format!("dupeproof explain {}", doubt.code),
             None => format!("dupeproof audit {}", result.run.folder),
         },
+        _ if !result.environment.contains_key("lab") => {
+            format!("dupeproof audit {}", result.run.folder)
+        }
         _ if result.run.defects.is_empty() => format!(
             "dupeproof run {} --defects check-then-insert,no-unique-constraint",
             result.run.profile
