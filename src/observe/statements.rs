@@ -44,14 +44,20 @@ pub async fn run_statements(
     Ok(())
 }
 
-/// Puts array literals and the number into the holes. All other braces are the statement's own.
+/// Puts array literals and the number into the holes, which may stand in quotes like any other array
+/// literal. All other braces are the statement's own.
 fn fill(statement: &str, subject: &Subject, stock: u32) -> String {
     let users: Vec<String> = subject.users.iter().map(|user| literal(user)).collect();
     let products: Vec<String> = subject.products.iter().map(i64::to_string).collect();
+    let users = format!("ARRAY[{}]::text[]", users.join(","));
+    let products = format!("ARRAY[{}]::bigint[]", products.join(","));
+    let stock = stock.to_string();
     let holes = [
-        ("{users}", format!("ARRAY[{}]::text[]", users.join(","))),
-        ("{products}", format!("ARRAY[{}]::bigint[]", products.join(","))),
-        ("{stock}", stock.to_string()),
+        ("{users}", &users),
+        ("'{users}'", &users),
+        ("{products}", &products),
+        ("'{products}'", &products),
+        ("{stock}", &stock),
     ];
     let mut out = String::with_capacity(statement.len());
     let mut rest = statement;
@@ -104,6 +110,8 @@ mod tests {
             r#"ARRAY['u-1',E'o''\\hara {stock}']::text[] ARRAY[7,8]::bigint[] 5 '{}' {"a":1} {keys}"#
         );
         assert_eq!(fill("{users}", &Subject::default(), 0), "ARRAY[]::text[]");
+        let quoted = fill("unnest('{products}'::bigint[])", &subject, 0);
+        assert_eq!(quoted, "unnest(ARRAY[7,8]::bigint[]::bigint[])");
     }
 
     #[test]

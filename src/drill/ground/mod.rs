@@ -229,15 +229,22 @@ pub(super) fn about(profile: &Profile) -> (&'static str, String) {
     }
 }
 
-/// Whether an instance is ready: 2xx on its path, or any answer where it has none.
+/// Whether an instance is ready: 2xx on its path, or a connection where it has none.
 async fn ask_ready(target: &TargetInstance, path: Option<&str>) -> Result<(), String> {
-    let reply = load::get(target, path.unwrap_or("/"), READY_PATIENCE).await;
-    match (reply, path) {
-        (Err(load::LoadError::Get { reason, .. }), _) => Err(reason),
-        (Err(error), _) => Err(error.to_string()),
-        (Ok(_), None) => Ok(()),
-        (Ok(reply), Some(_)) if (200..300).contains(&reply.status) => Ok(()),
-        (Ok(reply), Some(path)) => Err(format!("GET {path} says {}, not 2xx", reply.status)),
+    let Some(path) = path else {
+        let connecting = tokio::net::TcpStream::connect(&target.address);
+        let why = match tokio::time::timeout(READY_PATIENCE, connecting).await {
+            Ok(Ok(_)) => return Ok(()),
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => format!("nobody answers within {READY_PATIENCE:?}"),
+        };
+        return Err(format!("cannot connect to {}: {why}", target.address));
+    };
+    match load::get(target, path, READY_PATIENCE).await {
+        Err(load::LoadError::Get { reason, .. }) => Err(reason),
+        Err(error) => Err(error.to_string()),
+        Ok(reply) if (200..300).contains(&reply.status) => Ok(()),
+        Ok(reply) => Err(format!("GET {path} says {}, not 2xx", reply.status)),
     }
 }
 
