@@ -1,10 +1,12 @@
-//! `dupeproof audit RUN`: an old run judged again, from what its folder holds.
+//! `dupeproof audit RUN` and `dupeproof audit PROFILE`: an old run judged again from what its folder
+//! holds, or a live database by its rows alone.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::{Format, failure, profile, run::exit_of};
+use crate::audit::Verdict;
 use crate::drill;
 use crate::history::RunFolder;
 use crate::report;
@@ -12,28 +14,60 @@ use crate::ui::{self, Exit, Failure};
 
 #[derive(Debug, Args)]
 pub(crate) struct AuditArgs {
-    /// A results folder, such as results/latest
-    run: PathBuf,
+    /// A results folder, such as results/latest, or a profile whose database is judged as it stands
+    #[arg(value_name = "RUN|PROFILE")]
+    what: PathBuf,
 
     /// How to print the result
     #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
     format: Format,
 }
 
-pub(crate) fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
-    let folder = RunFolder::open(&args.run);
+pub(crate) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
+    if args.what.is_file() {
+        audit_live(&args.what, args.format).await
+    } else {
+        audit_run(&args.what, args.format)
+    }
+}
+
+fn audit_run(run: &Path, format: Format) -> Result<Exit, Failure> {
+    let folder = RunFolder::open(run);
     if !folder.journal().is_file() {
         return Err(Failure::usage(
-            format!("{} is not a results folder: it has no journal.jsonl", args.run.display()),
-            "Name the folder of a run, such as results/latest.",
+            format!("{} is not a results folder: it has no journal.jsonl", run.display()),
+            "Name the folder of a run, such as results/latest, or a profile.",
         ));
     }
     let profile = profile::read(&folder.profile())?;
-    let result =
-        drill::judge(&folder, &profile, &args.run).map_err(|error| failure::of_drill(&error))?;
-    ui::result(&match args.format {
+    let secrets = drill::secrets(&profile);
+    let result = drill::judge(&folder, &profile, run)
+        .map_err(|error| failure::of_drill(&error, &secrets))?;
+    ui::result(&match format {
         Format::Text => report::text(&result),
         Format::Json => format!("{:#}\n", serde_json::json!(result)),
     });
     Ok(exit_of(&result))
+}
+
+async fn audit_live(path: &Path, format: Format) -> Result<Exit, Failure> {
+    let profile = profile::read(path)?;
+    let secrets = drill::secrets(&profile);
+    let audit =
+        drill::audit_live(&profile).await.map_err(|error| failure::of_drill(&error, &secrets))?;
+    let (gates, findings) = (report::gates(&audit.gates), report::findings(&audit.findings));
+    ui::result(&match format {
+        Format::Text => report::live(audit.verdict, &gates, &findings),
+        Format::Json => {
+            let told = serde_json::json!({
+                "verdict": audit.verdict, "gates": gates, "findings": findings,
+            });
+            format!("{told:#}\n")
+        }
+    });
+    Ok(match audit.verdict {
+        Verdict::Passed => Exit::Passed,
+        Verdict::Violated => Exit::Violated,
+        Verdict::Inconclusive => Exit::Inconclusive,
+    })
 }

@@ -43,7 +43,7 @@ pub(crate) async fn demo(args: DemoArgs, interrupts: &Interrupts) -> Result<Exit
         ui::note(&format!("{name} ({} of {})", experiments.len() + 1, EXPERIMENTS.len()));
         let profile = profile::parse(Path::new(&format!("profiles/{name}.toml")), text)?;
         let published = profile.published.clone();
-        let result = run::perform(profile, args.results.clone(), interrupts).await?;
+        let result = run::perform(profile, args.results.clone(), interrupts).await?.result;
         experiments.push(Experiment {
             name: name.to_owned(),
             published: published.map_or_else(|| "-".to_owned(), |published| published.figure),

@@ -2,18 +2,40 @@
 
 use crate::codes;
 use crate::drill::DrillError;
+use crate::history::Secrets;
 use crate::ui::{Exit, Failure};
 
-/// How a drill that couldn't be carried out ends its command.
-pub(crate) fn of_drill(error: &DrillError) -> Failure {
-    let failure = Failure::trouble(error.code(), error);
-    match error {
-        DrillError::ServerDied { last_words, .. } if !last_words.trim().is_empty() => failure
-            .with_note(format!(
-                "the end of its log:\n    {}",
-                last_words.trim().replace('\n', "\n    ")
-            )),
-        _ => failure,
+/// How a drill that couldn't be carried out ends its command. No secret is shown, whoever told it.
+pub(crate) fn of_drill(error: &DrillError, secrets: &Secrets) -> Failure {
+    let failure = match (error, error.code()) {
+        (DrillError::Refused { what, cure }, _) => Failure::usage(what, cure),
+        (DrillError::ServerDied { last_words, .. }, Some(code)) => {
+            let failure = Failure::trouble(code, error);
+            match last_words.trim() {
+                "" => failure,
+                words => failure.with_note(format!(
+                    "the end of its log:\n    {}",
+                    words.replace('\n', "\n    ")
+                )),
+            }
+        }
+        (_, Some(code)) => Failure::trouble(code, error),
+        (_, None) => Failure {
+            exit: Exit::Inconclusive,
+            ..Failure::usage(error.to_string(), "Run the drill again, to its end.")
+        },
+    };
+    redacted(failure, secrets)
+}
+
+fn redacted(failure: Failure, secrets: &Secrets) -> Failure {
+    let clean = |text: String| secrets.redact(&text).into_owned();
+    Failure {
+        what: clean(failure.what),
+        because: failure.because.into_iter().map(clean).collect(),
+        cure: clean(failure.cure),
+        notes: failure.notes.into_iter().map(clean).collect(),
+        ..failure
     }
 }
 

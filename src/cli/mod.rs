@@ -42,7 +42,7 @@ struct Cli {
 enum Command {
     /// Run the drill that a profile describes
     Run(run::RunArgs),
-    /// Judge an old run again, from its results folder
+    /// Judge an old run again, from its results folder, or a live database, by a profile
     Audit(audit::AuditArgs),
     /// Run the published experiments one after the other, and print one table
     Demo(demo::DemoArgs),
@@ -100,7 +100,7 @@ fn perform(command: Command) -> Exit {
 async fn dispatch(command: Command, interrupts: &Interrupts) -> Result<Exit, Failure> {
     match command {
         Command::Run(args) => run::run(args, interrupts).await,
-        Command::Audit(args) => audit::audit(&args),
+        Command::Audit(args) => audit::audit(&args).await,
         Command::Demo(args) => demo::demo(args, interrupts).await,
         Command::Lab(args) => lab::lab(args, interrupts).await,
         Command::Shop(args) => shop::shop(args).await,

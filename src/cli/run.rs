@@ -6,14 +6,15 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::{Format, defects, failure, interrupt::Interrupts, profile};
-use crate::drill::{self, Order};
-use crate::profile::Profile;
+use crate::drill::{self, Order, Outcome};
+use crate::profile::{Profile, Target};
 use crate::report::{self, RunResult};
 use crate::ui::{self, Exit, Failure};
 
 #[derive(Debug, Args)]
 pub(crate) struct RunArgs {
-    /// The profile, a TOML file
+    /// The profile, a TOML file. Without `target` in it the lab is drilled, with it a service of
+    /// your own
     profile: PathBuf,
 
     /// Defects of the lab's shop in place of the profile's, separated by commas; "" for none
@@ -36,17 +37,33 @@ pub(crate) struct RunArgs {
 pub(crate) async fn run(args: RunArgs, interrupts: &Interrupts) -> Result<Exit, Failure> {
     let mut profile = profile::read(&args.profile)?;
     if let Some(defects) = args.defects {
+        if profile.target != Target::Lab {
+            return Err(Failure::usage(
+                "--defects switches defects of the lab's shop on, and this profile drills another \
+                 target",
+                "Leave --defects out, or take `[target]` out of the profile.",
+            ));
+        }
         profile.lab.defects = defects.into_iter().filter(|name| !name.is_empty()).collect();
     }
     if let Some(seed) = args.seed {
         profile.seed = seed;
     }
-    let result = perform(profile, args.results, interrupts).await?;
+    let secrets = drill::secrets(&profile);
+    let Outcome { result, trouble } = perform(profile, args.results, interrupts).await?;
     ui::result(&match args.format {
         Format::Text => report::text(&result),
         Format::Json => format!("{:#}\n", serde_json::json!(result)),
     });
-    Ok(exit_of(&result))
+    match trouble {
+        // The worst wins: what was found is worse than what wasn't tidied up.
+        Some(error) => {
+            let failure = failure::of_drill(&error, &secrets);
+            ui::note(failure.render().trim_end());
+            Ok(if result.exit_code == 1 { Exit::Violated } else { failure.exit })
+        }
+        None => Ok(exit_of(&result)),
+    }
 }
 
 /// Runs one drill and tells its progress; `demo` uses it too.
@@ -54,11 +71,13 @@ pub(crate) async fn perform(
     mut profile: Profile,
     results: PathBuf,
     interrupts: &Interrupts,
-) -> Result<RunResult, Failure> {
+) -> Result<Outcome, Failure> {
     profile.lab.defects = defects::known(&profile.lab.defects)?;
     let exe = std::env::current_exe().map_err(|source| failure::own_file(&source))?;
+    let secrets = drill::secrets(&profile);
     let order = Order { profile, exe, results, stop: interrupts.stop().clone() };
-    drill::run(order, Arc::new(ui::narrator())).await.map_err(|error| failure::of_drill(&error))
+    let drilled = drill::run(order, Arc::new(ui::narrator())).await;
+    drilled.map_err(|error| failure::of_drill(&error, &secrets))
 }
 
 /// The exit that a result stands for.

@@ -3,7 +3,7 @@
 use super::Code;
 
 /// All of them.
-pub static TROUBLES: [&Code; 9] = [&E01, &E02, &E03, &E04, &E05, &E06, &E07, &E08, &E09];
+pub static TROUBLES: [&Code; 10] = [&E01, &E02, &E03, &E04, &E05, &E06, &E07, &E08, &E09, &E10];
 
 /// A program that the lab needs is missing.
 pub static E01: Code = Code {
@@ -78,10 +78,17 @@ pub static E06: Code = Code {
     slug: "target-not-reachable",
     title: "the target can't be reached",
     severity: None,
-    what: "No instance of the target takes requests.",
-    checked: "Connections are opened before the burst; at least one instance must accept them.",
-    causes: &["the service isn't running", "it listens on another port"],
-    cure: "Start the service, or correct the profile.",
+    what: "An instance of the target doesn't take requests, or never became ready.",
+    checked: "Before the baseline every instance must answer 2xx on its `ready` path within a limit. \
+              A launched one must also hold the port that it was given: the listener is looked up \
+              in /proc and must be its process or one that came of it.",
+    causes: &[
+        "the service isn't running, or still starts",
+        "it listens on another port",
+        "its command ended, which its log tells",
+        "`ready` names a path that needs a login",
+    ],
+    cure: "Start the service, or correct `target` in the profile.",
 };
 
 /// Too few file descriptors.
@@ -119,4 +126,23 @@ pub static E09: Code = Code {
     checked: "The journal, the rows and the profile of a run are read and checked line by line.",
     causes: &["the drill was killed before its end", "a file was edited or copied in part"],
     cure: "Name the folder of a finished run, such as results/latest, or run the drill again.",
+};
+
+/// A statement of the user's failed.
+pub static E10: Code = Code {
+    id: "E10",
+    slug: "statement-failed",
+    title: "a setup or teardown statement failed",
+    severity: None,
+    what: "A statement of `[setup]` or `[teardown]` was refused by the database; those after it were \
+           not run.",
+    checked: "They run in order: setup before the baseline, teardown at the very end, also after a \
+              drill that failed.",
+    causes: &[
+        "a table that isn't there yet, or is there already",
+        "rows of an earlier run that refer to what is deleted",
+        "a role without the right to change the table",
+    ],
+    cure: "Correct the statement that the message names; make statements that may run twice (IF NOT \
+           EXISTS, ON CONFLICT).",
 };

@@ -1,5 +1,7 @@
 //! Why a drill couldn't be carried out or judged.
 
+use std::time::Duration;
+
 use crate::chaos::ChaosError;
 use crate::codes::{self, Code};
 use crate::guard::GuardError;
@@ -20,6 +22,20 @@ pub enum DrillError {
     Guard { source: GuardError },
     #[error("the lab failed")]
     Lab { source: Box<LabError> },
+    #[error("{what}")]
+    Refused { what: String, cure: String },
+    #[error("`{host}`, the host of {what}, can't be looked up")]
+    Lookup { what: String, host: String, source: std::io::Error },
+    #[error("the target can't be used")]
+    Target { source: LoadError },
+    #[error("{name} of the target ({url}) was not ready within {limit:?}: {reason}")]
+    NotReady { name: String, url: String, limit: Duration, reason: String },
+    #[error("the target could not be launched")]
+    Launch { source: Box<LabError> },
+    #[error("the logs of the run can't be cleared of secrets: delete them")]
+    Redact { source: std::io::Error },
+    #[error("the drill was interrupted before its first request, and there is nothing to judge")]
+    Interrupted,
     #[error("{server} of the lab ended in the middle of the drill ({status})")]
     ServerDied { server: String, status: String, last_words: String },
     #[error("the burst of phase \"{phase}\" could not be sent")]
@@ -39,20 +55,28 @@ pub enum DrillError {
 }
 
 impl DrillError {
-    /// Its entry in the registry.
-    pub fn code(&self) -> &'static Code {
-        match self {
+    /// Its entry in the registry. What is [`Refused`](Self::Refused) or
+    /// [`Interrupted`](Self::Interrupted) is no trouble of the environment and has none.
+    pub fn code(&self) -> Option<&'static Code> {
+        Some(match self {
+            Self::Refused { .. } | Self::Interrupted => return None,
             Self::Lab { source } if source.is_missing_program() => &codes::E01,
             Self::Lab { .. } => &codes::E02,
             Self::ServerDied { .. } => &codes::E03,
             Self::Folder { source: FolderError::Rows { .. } | FolderError::Read { .. } }
             | Self::Read { .. }
             | Self::NoBaseline => &codes::E09,
-            Self::Folder { .. } | Self::Journal { .. } => &codes::E04,
+            Self::Folder { .. } | Self::Journal { .. } | Self::Redact { .. } => &codes::E04,
+            Self::Observe { source: ObserveError::Statement { .. } } => &codes::E10,
             Self::Observe { .. } | Self::Settle { .. } => &codes::E05,
             Self::Load { source: LoadError::OpenFiles { .. }, .. } => &codes::E07,
-            Self::Load { .. } | Self::Chaos { .. } => &codes::E06,
+            Self::Load { .. }
+            | Self::Chaos { .. }
+            | Self::Lookup { .. }
+            | Self::Target { .. }
+            | Self::NotReady { .. }
+            | Self::Launch { .. } => &codes::E06,
             Self::Guard { .. } => &codes::E08,
-        }
+        })
     }
 }

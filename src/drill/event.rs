@@ -12,6 +12,11 @@ pub enum Event {
         took: Duration,
         about: String,
     },
+    /// The user's own service is there.
+    TargetReady {
+        took: Duration,
+        about: String,
+    },
     PhaseStarted {
         name: String,
         attempts: u64,

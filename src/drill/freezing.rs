@@ -1,55 +1,80 @@
-//! Stops and resumes the lab's instances for a frozen release: `load` decides when, `chaos` how.
+//! Stops and resumes the target's instances for a frozen release: `load` decides when, `chaos` how.
+//!
+//! An instance may be several processes: a launcher such as `npm start` and the service that came of
+//! it. All of them are stopped, parents first, until a look finds nobody new: what is stopped can't
+//! fork. They go on children first, so that no parent sees a child that stands still.
 
+use std::collections::HashSet;
 use std::fmt;
 use std::time::Instant;
 
 use tokio::sync::Mutex;
 
+use super::ground::Instance;
 use crate::chaos::{self, Paused};
-use crate::guard::{Journal, ProcessId};
+use crate::guard::{self, Journal, ProcessId};
 use crate::history::InstanceId;
-use crate::lab::Instance;
 use crate::load::{Freezer, Freezing};
 
-/// All instances of the lab. Dropping it resumes what is still stopped.
-pub(super) struct LabFreezer {
+/// All instances that have processes of ours. Dropping it resumes what is still stopped.
+pub(super) struct GroundFreezer {
     instances: Vec<(InstanceId, String, ProcessId)>,
     journal: Journal,
-    paused: Mutex<Vec<(InstanceId, Paused)>>,
+    paused: Mutex<Vec<(InstanceId, Vec<Paused>)>>,
 }
 
-impl LabFreezer {
+impl GroundFreezer {
     pub(super) fn new(instances: &[Instance], journal: Journal) -> Self {
-        let instances = instances
-            .iter()
-            .zip(0..)
-            .map(|(instance, id)| (InstanceId(id), instance.name.clone(), instance.process))
-            .collect();
-        Self { instances, journal, paused: Mutex::default() }
+        let instances = instances.iter().filter_map(|instance| {
+            Some((instance.target.id, instance.name.clone(), instance.process?))
+        });
+        Self { instances: instances.collect(), journal, paused: Mutex::default() }
+    }
+
+    /// Stops what came of `root` and isn't in `paused` yet, until there is nothing more.
+    async fn pause_family(
+        &self,
+        name: &str,
+        root: ProcessId,
+        paused: &mut Vec<Paused>,
+    ) -> Result<(), String> {
+        let mut known = HashSet::new();
+        loop {
+            let news: Vec<ProcessId> =
+                guard::family(root).into_iter().filter(|process| known.insert(*process)).collect();
+            if news.is_empty() {
+                return Ok(());
+            }
+            for process in news {
+                match chaos::pause(&process, &self.journal).await {
+                    Ok(stopped) => paused.push(stopped),
+                    Err(_) if process.has_ended() => {}
+                    Err(error) => return Err(format!("{name}: {}", full(&error))),
+                }
+            }
+        }
     }
 }
 
-impl fmt::Debug for LabFreezer {
+impl fmt::Debug for GroundFreezer {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_struct("LabFreezer").field("instances", &self.instances).finish_non_exhaustive()
+        out.debug_struct("GroundFreezer")
+            .field("instances", &self.instances)
+            .finish_non_exhaustive()
     }
 }
 
-impl Freezer for LabFreezer {
+impl Freezer for GroundFreezer {
     /// An instance that has ended can't be stopped; its attempts find that out by themselves.
     fn freeze(&self) -> Freezing<'_, ()> {
         Box::pin(async {
             let mut paused = self.paused.lock().await;
             for (id, name, process) in &self.instances {
-                if process.has_ended() {
-                    continue;
-                }
-                match chaos::pause(process, &self.journal).await {
-                    Ok(stopped) => paused.push((*id, stopped)),
-                    Err(_) if process.has_ended() => {}
-                    Err(error) => return Err(format!("{name}: {}", full(&error))),
-                }
+                paused.push((*id, Vec::new()));
+                let (_, family) = paused.last_mut().expect("it was pushed");
+                self.pause_family(name, *process, family).await?;
             }
+            paused.retain(|(_, family)| !family.is_empty());
             Ok(())
         })
     }
@@ -57,11 +82,44 @@ impl Freezer for LabFreezer {
     fn thaw(&self) -> Freezing<'_, Vec<(InstanceId, Instant)>> {
         Box::pin(async {
             let paused = std::mem::take(&mut *self.paused.lock().await);
-            let (ids, paused): (Vec<_>, Vec<_>) = paused.into_iter().unzip();
-            let resumed = chaos::resume_all(paused).await.map_err(|error| full(&error))?;
-            Ok(ids.into_iter().zip(resumed).map(|(id, resumed)| (id, resumed.sent)).collect())
+            let mut owners = Vec::new();
+            let mut all = Vec::new();
+            for (id, family) in paused {
+                owners.extend(family.iter().map(|process| (process.id(), id)));
+                all.extend(family.into_iter().rev());
+            }
+            let before = Instant::now();
+            let resumed = match chaos::resume_all(all).await {
+                Ok(resumed) => resumed,
+                // A process that ended as soon as it went on is no failure to let it go on; none of
+                // them went on earlier than this.
+                Err(chaos::ChaosError::Act { source: guard::GuardError::Ended(_), .. }) => {
+                    let ids: HashSet<InstanceId> = owners.iter().map(|(_, id)| *id).collect();
+                    return Ok(ids.into_iter().map(|id| (id, before)).collect());
+                }
+                Err(error) => return Err(full(&error)),
+            };
+            Ok(first_moments(&owners, &resumed))
         })
     }
+}
+
+/// When the first process of each instance went on: no answer of it can be older.
+fn first_moments(
+    owners: &[(ProcessId, InstanceId)],
+    resumed: &[chaos::Resumed],
+) -> Vec<(InstanceId, Instant)> {
+    let mut moments: Vec<(InstanceId, Instant)> = Vec::new();
+    for one in resumed {
+        let Some((_, id)) = owners.iter().find(|(process, _)| *process == one.process) else {
+            continue;
+        };
+        match moments.iter_mut().find(|(known, _)| known == id) {
+            Some((_, first)) => *first = (*first).min(one.sent),
+            None => moments.push((*id, one.sent)),
+        }
+    }
+    moments
 }
 
 /// An error with everything behind it, in one line.

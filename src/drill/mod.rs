@@ -1,36 +1,41 @@
 //! One drill from plan to verdict: plan, start, run, settle, judge, write.
 //!
 //! The conductor holds the order of things and nothing else; what is done lies in the hands, what it
-//! means in the judgement. Whatever goes wrong in the middle, the lab is stopped, the journal is
-//! sealed, and what was recorded is kept.
+//! means in the judgement. Whatever goes wrong in the middle, the teardown runs, the lab is stopped,
+//! the journal is sealed, and what was recorded is kept.
 
 mod error;
 mod event;
 mod freezing;
+mod ground;
 mod lab;
+mod live;
 mod phases;
+mod redaction;
 mod supervisor;
 mod verdict;
 
 pub use error::DrillError;
 pub use event::{Event, Watcher};
+pub use live::{LiveAudit, audit_live};
 pub use verdict::judge;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
 use crate::guard::Guard;
 use crate::history::{
-    Clock, ClockFacts, Fact, Moment, Recorder, RunFacts, RunFolder, RunId, SCHEMA_VERSION,
+    Clock, ClockFacts, Fact, Moment, Recorder, RunFacts, RunFolder, RunId, SCHEMA_VERSION, Secrets,
 };
-use crate::lab::Lab;
 use crate::observe::Observer;
-use crate::profile::Profile;
+use crate::profile::{Limits, Profile, Target};
 use crate::report::RunResult;
 use crate::settle::Settling;
+use ground::{AttachedPlace, Ground};
 use supervisor::Supervisor;
 
 /// What is asked of a drill.
@@ -55,16 +60,37 @@ struct Stage<'a> {
     watcher: Arc<dyn Watcher>,
 }
 
+/// What a drill came to.
+#[derive(Debug)]
+pub struct Outcome {
+    pub result: RunResult,
+    /// A teardown that failed: what was judged stands, and somebody has to tidy up.
+    pub trouble: Option<DrillError>,
+}
+
+/// The secrets of a profile, to be kept out of what is shown and written.
+pub fn secrets(profile: &Profile) -> Secrets {
+    let secrets = Secrets::default();
+    for (value, shown) in profile.secrets() {
+        secrets.hide(&value, &shown);
+    }
+    secrets
+}
+
 /// Runs a drill.
 ///
 /// # Errors
 /// When it couldn't be carried out; a drill that finds something is no error.
-pub async fn run(order: Order, watcher: Arc<dyn Watcher>) -> Result<RunResult, DrillError> {
+pub async fn run(mut order: Order, watcher: Arc<dyn Watcher>) -> Result<Outcome, DrillError> {
+    ground::settle_profile(&mut order.profile)?;
+    // Before anything is written, started or sent.
+    let places = ground::judge(&order.profile).await?;
     let run = RunId::fresh();
     let clock = Clock::start();
     let folder = prepare_folder(&order, run, clock)?;
-    let (recorder, journal) =
-        Recorder::create(&folder.journal()).map_err(|source| DrillError::Journal { source })?;
+    let secrets = secrets(&order.profile);
+    let (recorder, journal) = Recorder::hiding(&folder.journal(), secrets.clone())
+        .map_err(|source| DrillError::Journal { source })?;
     recorder.record(Fact::Run(Box::new(run_facts(&order, run, clock)))).await;
     let stage = Stage {
         order: &order,
@@ -74,7 +100,8 @@ pub async fn run(order: Order, watcher: Arc<dyn Watcher>) -> Result<RunResult, D
         recorder: &recorder,
         watcher: Arc::clone(&watcher),
     };
-    let carried_out = in_guarded_lab(&stage).await;
+    let (carried_out, torn_down) = under_guard(&stage, places).await;
+    let redacted = redaction::redact_logs(&folder.logs(), &secrets);
     let ended = ClockFacts { at: clock.now(), drift_us: clock.wall_drift_us() };
     recorder.record(Fact::Clock(ended)).await;
     drop(recorder);
@@ -84,9 +111,11 @@ pub async fn run(order: Order, watcher: Arc<dyn Watcher>) -> Result<RunResult, D
     // A journal that couldn't be written is the cause; what else went wrong then follows from it.
     sealed.map_err(|source| DrillError::Journal { source })?;
     carried_out?;
+    redacted.map_err(|source| DrillError::Redact { source })?;
     watcher.see(Event::Judging);
     // From now on `latest` is this run, and a command is short enough to be read.
-    judge(&folder, &order.profile, &order.results.join("latest"))
+    let result = judge(&folder, &order.profile, &order.results.join("latest"))?;
+    Ok(Outcome { result, trouble: torn_down.err() })
 }
 
 fn prepare_folder(order: &Order, run: RunId, clock: Clock) -> Result<RunFolder, DrillError> {
@@ -102,6 +131,8 @@ fn prepare_folder(order: &Order, run: RunId, clock: Clock) -> Result<RunFolder, 
 
 fn run_facts(order: &Order, run: RunId, clock: Clock) -> RunFacts {
     let profile = &order.profile;
+    let (kind, about) = ground::about(profile);
+    let is_lab = matches!(profile.target, Target::Lab);
     RunFacts {
         schema_version: SCHEMA_VERSION,
         run,
@@ -109,9 +140,9 @@ fn run_facts(order: &Order, run: RunId, clock: Clock) -> RunFacts {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         profile: profile.path.display().to_string(),
         started: clock.wall_started(),
-        defects: profile.lab.defects.clone(),
+        defects: if is_lab { profile.lab.defects.clone() } else { Vec::new() },
         environment: BTreeMap::from([
-            ("lab".to_owned(), lab::about(&profile.lab)),
+            (kind.to_owned(), about),
             ("contract".to_owned(), profile.contract.preset.to_owned()),
             (
                 "cpus".to_owned(),
@@ -121,63 +152,91 @@ fn run_facts(order: &Order, run: RunId, clock: Clock) -> RunFacts {
     }
 }
 
-/// Starts guard and lab, drills, and ends both, whatever happens in between.
-async fn in_guarded_lab(stage: &Stage<'_>) -> Result<(), DrillError> {
+/// What became of the drill, and of its teardown.
+type Ended = (Result<(), DrillError>, Result<(), DrillError>);
+
+/// Starts guard and ground, drills, and ends both, whatever happens in between.
+async fn under_guard(stage: &Stage<'_>, places: Vec<AttachedPlace>) -> Ended {
     let guarded = |source| DrillError::Guard { source };
-    let guard = Guard::start(&stage.order.exe).await.map_err(guarded)?;
-    let drilled = in_lab(stage, &guard).await;
+    let guard = match Guard::start(&stage.order.exe).await {
+        Ok(guard) => guard,
+        Err(source) => return (Err(guarded(source)), Ok(())),
+    };
+    let (drilled, torn_down) = on_ground(stage, &guard, places).await;
     let finished = guard.finish().await.map_err(guarded);
-    drilled.and(finished)
+    (drilled.and(finished), torn_down)
 }
 
-async fn in_lab(stage: &Stage<'_>, guard: &Guard) -> Result<(), DrillError> {
-    let failed = |source| DrillError::Lab { source: Box::new(source) };
+async fn on_ground(stage: &Stage<'_>, guard: &Guard, places: Vec<AttachedPlace>) -> Ended {
     let began = stage.clock.now();
-    let spec = lab::spec(&stage.order.profile, stage.folder.logs(), stage.run);
-    let mut lab = Lab::start(spec, guard).await.map_err(failed)?;
-    let took = stage.clock.now().since(began);
-    let about = lab::about(&stage.order.profile.lab);
-    stage.watcher.see(Event::LabReady { took, about });
-    let supervisor = Supervisor::start(stage, &mut lab);
-    let drilled = supervisor.unless_dead(drill(stage, guard, &lab, &supervisor)).await;
-    supervisor.end().await;
-    let stopped = lab.stop().await.map_err(failed);
-    drilled.and(stopped)
+    let mut ground = match Ground::find(stage, guard, places).await {
+        Ok(ground) => ground,
+        Err(error) => return (Err(error), Ok(())),
+    };
+    let opened = tokio::select! {
+        opened = ground.open(stage, guard) => opened,
+        () = stage.order.stop.cancelled() => Err(DrillError::Interrupted),
+    };
+    let drilled = match opened {
+        Ok(()) => {
+            tell_ready(stage, stage.clock.now().since(began));
+            let supervisor = Supervisor::start(stage, ground.events());
+            let drilled = supervisor.unless_dead(drill(stage, guard, &ground, &supervisor)).await;
+            supervisor.end().await;
+            drilled
+        }
+        Err(error) => Err(error),
+    };
+    let torn_down = ground.tear_down(stage).await;
+    let closed = ground.close().await;
+    (drilled.and(closed), torn_down)
 }
 
-/// The drill proper, in a lab that is up.
+fn tell_ready(stage: &Stage<'_>, took: Duration) {
+    let profile = &stage.order.profile;
+    let (_, about) = ground::about(profile);
+    stage.watcher.see(match profile.target {
+        Target::Lab => Event::LabReady { took, about },
+        Target::Launched(_) | Target::Attached(_) => Event::TargetReady { took, about },
+    });
+}
+
+/// The drill proper, on ground that is ready.
 async fn drill(
     stage: &Stage<'_>,
     guard: &Guard,
-    lab: &Lab,
+    ground: &Ground,
     supervisor: &Supervisor,
 ) -> Result<(), DrillError> {
     let profile = &stage.order.profile;
     let observed = |source| DrillError::Observe { source };
     let disk = |source| DrillError::Folder { source };
     let subject = phases::subject(profile, stage.run);
-    let observer = Observer::connect(&lab.postgres_url, &profile.audit, subject, stage.clock)
+    let observer = Observer::connect(ground.postgres_url(), &profile.audit, subject, stage.clock)
         .await
         .map_err(observed)?;
     let baseline = observer.baseline().await.map_err(observed)?;
     stage.folder.write_rows(Moment::Baseline, &baseline).map_err(disk)?;
 
-    let mut load = phases::Load::new(stage, guard, lab, supervisor);
+    let mut load = phases::Load::new(stage, guard, ground, supervisor);
     load.run_phases().await?;
     if stage.order.stop.is_cancelled() {
         stage.recorder.record(Fact::Interrupted { at: stage.clock.now() }).await;
     }
 
     stage.watcher.see(Event::Draining);
+    let seen_at = ground.seen_at();
+    // Where connections can't be seen, a request may be handled for as long as a client waits.
+    let quiet = seen_at.as_ref().map_or(profile.client.timeout, |_| profile.limits.quiet);
     let settling = Settling {
         observer: &observer,
         recorder: stage.recorder,
         folder: stage.folder,
         clock: stage.clock,
-        limits: profile.limits,
+        limits: Limits { quiet: quiet.max(profile.limits.quiet), ..profile.limits },
         client_timeout: profile.client.timeout,
-        targets: lab.instances.iter().map(|instance| instance.address).collect(),
-        postgres_log: Some(stage.folder.logs().join("postgres.log")),
+        targets: seen_at.unwrap_or_default(),
+        postgres_log: ground.postgres_log(stage),
     };
     let settled = |source| DrillError::Settle { source };
     settling.drain(Moment::BeforeRepair, load.longest_handling()).await.map_err(settled)?;

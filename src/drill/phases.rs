@@ -3,14 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::freezing::LabFreezer;
+use super::freezing::GroundFreezer;
+use super::ground::Ground;
 use super::supervisor::Supervisor;
 use super::{DrillError, Event, Stage};
 use crate::guard::Guard;
-use crate::history::{
-    Contended, CounterFacts, Fact, InstanceFacts, InstanceId, PhaseFacts, PhaseId, RunId,
-};
-use crate::lab::Lab;
+use crate::history::{Contended, CounterFacts, Fact, InstanceFacts, PhaseFacts, PhaseId, RunId};
 use crate::load::{self, LoadSettings, Progress, TargetInstance};
 use crate::observe::Subject;
 use crate::profile::{Burst, Phase, Profile, Release};
@@ -42,9 +40,9 @@ pub(super) fn subject(profile: &Profile, run: RunId) -> Subject {
 /// The load of one drill.
 pub(super) struct Load<'a> {
     stage: &'a Stage<'a>,
-    lab: &'a Lab,
+    ground: &'a Ground,
     supervisor: &'a Supervisor,
-    freezer: Arc<LabFreezer>,
+    freezer: Arc<GroundFreezer>,
     progress: Arc<Progress>,
     load: load::Load,
 }
@@ -53,20 +51,17 @@ impl<'a> Load<'a> {
     pub(super) fn new(
         stage: &'a Stage<'a>,
         guard: &Guard,
-        lab: &'a Lab,
+        ground: &'a Ground,
         supervisor: &'a Supervisor,
     ) -> Self {
         let profile = &stage.order.profile;
         let progress = Arc::new(Progress::default());
-        let targets = lab.instances.iter().zip(0..);
         let load = load::Load::new(LoadSettings {
             run: stage.run,
             seed: profile.seed,
             clock: stage.clock,
             recorder: stage.recorder.clone(),
-            targets: targets
-                .map(|(instance, id)| TargetInstance::plain(InstanceId(id), instance.address))
-                .collect(),
+            targets: ground.instances.iter().map(|instance| instance.target.clone()).collect(),
             client: profile.client,
             contract: profile.contract.clone(),
             requests: profile.requests.clone(),
@@ -75,17 +70,18 @@ impl<'a> Load<'a> {
             most_in_flight: load::MOST_IN_FLIGHT,
             progress: Arc::clone(&progress),
         });
-        let freezer = Arc::new(LabFreezer::new(&lab.instances, guard.journal().clone()));
-        Self { stage, lab, supervisor, freezer, progress, load }
+        let freezer = GroundFreezer::new(&ground.instances, guard.journal().clone());
+        let freezer = Arc::new(freezer);
+        Self { stage, ground, supervisor, freezer, progress, load }
     }
 
     /// Runs all phases, or those before the load was stopped.
     pub(super) async fn run_phases(&mut self) -> Result<(), DrillError> {
-        for (instance, id) in self.lab.instances.iter().zip(0..) {
+        for instance in &self.ground.instances {
             let facts = InstanceFacts {
-                id: InstanceId(id),
+                id: instance.target.id,
                 name: instance.name.clone(),
-                url: format!("http://{}", instance.address),
+                url: instance.url.clone(),
             };
             self.stage.recorder.record(Fact::Instance(facts)).await;
         }
@@ -164,14 +160,16 @@ impl<'a> Load<'a> {
 
     /// What each instance says it has received; one that has ended says nothing.
     pub(super) async fn record_counters(&self) -> Result<(), DrillError> {
-        for (instance, id) in self.lab.instances.iter().zip(0..) {
-            let target = TargetInstance::plain(InstanceId(id), instance.counter);
+        for instance in &self.ground.instances {
+            let id = instance.target.id;
+            let Some(counter) = instance.counter else { continue };
+            let target = TargetInstance::plain(id, counter);
             let Ok(reply) = load::get(&target, "/", COUNTER_LIMIT).await else { continue };
             let told: Option<u64> = serde_json::from_slice::<serde_json::Value>(&reply.body)
                 .ok()
                 .and_then(|told| told["orders_posted"].as_u64());
             if let Some(orders_posted) = told {
-                let facts = CounterFacts { instance: InstanceId(id), orders_posted };
+                let facts = CounterFacts { instance: id, orders_posted };
                 self.stage.recorder.record(Fact::Counter(facts)).await;
             }
         }

@@ -13,7 +13,7 @@ use tokio_util::task::AbortOnDropHandle;
 
 use super::{DrillError, Event, Stage, Watcher};
 use crate::history::{Clock, Exit, Fact, InstanceId, Recorder};
-use crate::lab::{Lab, LabEvent, Server};
+use crate::lab::{LabEvent, Server};
 
 /// Between two looks at the journal's health.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
@@ -52,12 +52,13 @@ struct Watch {
 }
 
 impl Supervisor {
-    pub(super) fn start(stage: &Stage<'_>, lab: &mut Lab) -> Self {
+    /// `events` tells of processes; there are none beside an attached target.
+    pub(super) fn start(stage: &Stage<'_>, events: Option<mpsc::Receiver<LabEvent>>) -> Self {
         let stop_load = stage.order.stop.child_token();
         let (dead, over) = (CancellationToken::new(), CancellationToken::new());
         let death = Arc::new(OnceLock::new());
         let watch = Watch {
-            events: lab.events(),
+            events,
             recorder: stage.recorder.clone(),
             watcher: Arc::clone(&stage.watcher),
             clock: stage.clock,
@@ -134,7 +135,7 @@ impl Watch {
     async fn heard(&self, event: LabEvent) {
         let LabEvent::Exited { what, status, log_tail } = event;
         match what {
-            Server::Instance(number) => {
+            Server::Instance(number) | Server::Launched(number) => {
                 self.watcher
                     .see(Event::InstanceExited { name: what.to_string(), status: status.clone() });
                 let exit = Exit {

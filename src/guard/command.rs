@@ -21,7 +21,8 @@ pub struct Account {
     pub gid: u32,
 }
 
-/// A process to be started under guard. It works in `/`, and its stdin is empty.
+/// A process to be started under guard. Its stdin is empty, and it works in `/` unless told
+/// otherwise.
 #[derive(Debug)]
 pub struct GuardedCommand {
     journal: Journal,
@@ -32,6 +33,7 @@ pub struct GuardedCommand {
     args: Vec<OsString>,
     envs: Vec<(OsString, OsString)>,
     clears_env: bool,
+    folder: PathBuf,
     stdout: Stdio,
     stderr: Stdio,
 }
@@ -54,6 +56,7 @@ impl GuardedCommand {
             args: Vec::new(),
             envs: Vec::new(),
             clears_env: false,
+            folder: PathBuf::from("/"),
             stdout: Stdio::null(),
             stderr: Stdio::null(),
         }
@@ -86,6 +89,12 @@ impl GuardedCommand {
         self
     }
 
+    /// Works in this folder.
+    pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.folder = folder.into();
+        self
+    }
+
     pub fn stdout(mut self, stdout: impl Into<Stdio>) -> Self {
         self.stdout = stdout.into();
         self
@@ -115,7 +124,7 @@ impl GuardedCommand {
         if let Some(account) = self.account {
             command.args(["--user", &account.to_string()]);
         }
-        command.arg("--").arg(&program).args(&self.args).current_dir("/");
+        command.arg("--").arg(&program).args(&self.args).current_dir(&self.folder);
         command.stdin(pipe).stdout(self.stdout).stderr(self.stderr);
         let child = command.spawn().map_err(failed)?;
         // Nobody has waited for it, so its entry in /proc is there even when it has ended.

@@ -1,7 +1,7 @@
 //! Ends processes, with their children, their kernel leftovers and their folders.
 //!
 //! The order is the point. A killed postmaster leaves busy back-ends behind, each in a session of
-//! its own, and nothing but the parent's pid leads to them. So everything is stopped first (what
+//! its own, and little but the parent's pid leads to them (`family` has what else does). So everything is stopped first (what
 //! is stopped can't fork), then its children are looked up until no new ones are found, then the
 //! ids of shared memory are read while they can be, and only then all of it is killed.
 //!
@@ -15,6 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::error::GuardError;
+use super::family;
 use super::peek;
 use super::process::{self, Process, ProcessId, Signal, Stat, State};
 use super::shared_memory::SharedMemory;
@@ -64,7 +65,8 @@ fn stop_family(roots: &[ProcessId], folders: &[PathBuf]) -> Vec<Process> {
     let mut looks_without_news = 0;
     while looks_without_news < 2 {
         wait_until(deadline, || stopped.iter().all(is_still));
-        let found: Vec<Process> = relatives(&known, folders).into_iter().filter_map(stop).collect();
+        let found = relatives(roots, &known, folders).into_iter();
+        let found: Vec<Process> = found.filter_map(stop).collect();
         looks_without_news = if found.is_empty() { looks_without_news + 1 } else { 0 };
         known.extend(found.iter().map(|process| process.id().pid));
         stopped.extend(found);
@@ -87,12 +89,14 @@ fn is_still(process: &Process) -> bool {
     process.id().stat().is_none_or(|stat| stat.state != State::Live)
 }
 
-fn relatives(known: &HashSet<u32>, folders: &[PathBuf]) -> Vec<ProcessId> {
+fn relatives(roots: &[ProcessId], known: &HashSet<u32>, folders: &[PathBuf]) -> Vec<ProcessId> {
     let everyone = process::all().unwrap_or_default();
     let ours = everyone.into_iter().filter(|(id, stat)| {
         stat.state != State::Zombie
             && !known.contains(&id.pid)
-            && (known.contains(&stat.parent) || is_orphan_of(folders, *id, *stat))
+            && (known.contains(&stat.parent)
+                || family::is_marked(*id, roots)
+                || is_orphan_of(folders, *id, *stat))
     });
     ours.map(|(id, _)| id).collect()
 }

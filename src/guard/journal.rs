@@ -44,6 +44,8 @@ pub enum Kind {
     Postgres,
     Redis,
     Shop,
+    /// A command of the user's.
+    Target,
 }
 
 /// The writing end. Clones write to the same guard; the guard acts when the last one is closed.
@@ -153,7 +155,7 @@ impl fmt::Display for Line {
 
 impl Kind {
     pub(super) fn parse(word: &str) -> Option<Self> {
-        [Self::Initdb, Self::Postgres, Self::Redis, Self::Shop]
+        [Self::Initdb, Self::Postgres, Self::Redis, Self::Shop, Self::Target]
             .into_iter()
             .find(|kind| kind.word() == word)
     }
@@ -164,6 +166,7 @@ impl Kind {
             Self::Postgres => "postgres",
             Self::Redis => "redis",
             Self::Shop => "shop",
+            Self::Target => "target",
         }
     }
 }

@@ -15,6 +15,7 @@ use std::process::Command;
 
 use super::command::Account;
 use super::error::GuardError;
+use super::family;
 use super::journal::{Kind, Line};
 use super::process::ProcessId;
 
@@ -49,6 +50,9 @@ pub fn become_guarded(args: Vec<OsString>) -> Result<Infallible, GuardError> {
 
     let mut command = Command::new(&launch.program);
     command.args(&launch.args);
+    if launch.kind == Kind::Target {
+        command.env(family::MARK, family::mark(own));
+    }
     if let Some(account) = launch.account {
         // The standard library clears the groups when root changes the user.
         command.gid(account.gid).uid(account.uid);

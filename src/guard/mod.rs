@@ -12,6 +12,7 @@
 mod command;
 mod ending;
 mod error;
+mod family;
 mod handle;
 mod journal;
 mod launch;
@@ -23,6 +24,7 @@ mod shared_memory;
 pub use command::{Account, GuardedChild, GuardedCommand};
 pub use ending::end;
 pub use error::GuardError;
+pub use family::family;
 pub use handle::Guard;
 pub use journal::{Journal, Kind, Line};
 pub use launch::become_guarded;

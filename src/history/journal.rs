@@ -13,7 +13,7 @@ use std::thread::JoinHandle;
 
 use tokio::sync::mpsc;
 
-use super::Fact;
+use super::{Fact, Secrets};
 
 /// Facts that may wait for the disk.
 const WAITING_FACTS: usize = 4_096;
@@ -30,7 +30,7 @@ pub enum JournalError {
 }
 
 /// Takes facts from anywhere in the run. Cheap to clone; the journal ends when the last clone and
-/// [`Recorder::seal`] have gone.
+/// [`JournalWriter::seal`] have gone.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     to_writer: mpsc::Sender<Fact>,
@@ -49,6 +49,11 @@ pub struct JournalWriter {
 impl Recorder {
     /// Creates `journal.jsonl` at `path`, which must not exist yet.
     pub fn create(path: &Path) -> Result<(Self, JournalWriter), JournalError> {
+        Self::hiding(path, Secrets::default())
+    }
+
+    /// The same; what is secret is written by its name.
+    pub fn hiding(path: &Path, secrets: Secrets) -> Result<(Self, JournalWriter), JournalError> {
         let file = OpenOptions::new()
             .append(true)
             .create_new(true)
@@ -59,7 +64,7 @@ impl Recorder {
         let seen = Arc::clone(&trouble);
         let thread = std::thread::Builder::new()
             .name("journal".to_owned())
-            .spawn(move || write_all(file, facts, &seen))
+            .spawn(move || write_all(file, facts, &seen, &secrets))
             .map_err(|source| JournalError::Thread { source })?;
         let path = Arc::new(path.to_owned());
         let recorder = Self { to_writer, trouble: Arc::clone(&trouble), path: Arc::clone(&path) };
@@ -97,13 +102,19 @@ fn trouble(cell: &OnceLock<String>, path: &Path) -> Option<JournalError> {
     Some(JournalError::Write { path: path.to_owned(), reason })
 }
 
-fn write_all(file: File, mut facts: mpsc::Receiver<Fact>, trouble: &OnceLock<String>) -> u64 {
+fn write_all(
+    file: File,
+    mut facts: mpsc::Receiver<Fact>,
+    trouble: &OnceLock<String>,
+    secrets: &Secrets,
+) -> u64 {
     let mut out = BufWriter::with_capacity(64 * 1024, file);
     let mut written = 0;
-    while let Some(fact) = facts.blocking_recv() {
+    while let Some(mut fact) = facts.blocking_recv() {
         if trouble.get().is_some() {
             continue;
         }
+        secrets.hide_in(&mut fact);
         let flush = facts.is_empty();
         match write_one(&mut out, &fact, flush) {
             Ok(()) => written += 1,

@@ -12,6 +12,7 @@ mod ids;
 mod journal;
 mod read;
 mod rows;
+mod secrets;
 mod strings;
 mod survey;
 
@@ -29,5 +30,6 @@ pub use rows::{
     Constraint, ConstraintKind, CustomRows, MovementRow, OrderRow, RefusedInsert, Snapshot,
     StockRow,
 };
+pub use secrets::Secrets;
 pub use strings::Strings;
 pub use survey::{Apart, Below, Doubled, LedgerLine, LedgerSums, Listed, PaidAndClosed, Survey};

@@ -40,6 +40,17 @@ pub enum LabError {
         log.display()
     )]
     NotReady { what: String, limit: Duration, log: PathBuf, tail: String },
+    #[error(
+        "{what} was not ready within {limit:?}: {said}; the end of {}:\n{tail}",
+        log.display()
+    )]
+    NotUp { what: String, limit: Duration, said: String, log: PathBuf, tail: String },
+    #[error(
+        "port {port}, which {what} was given, is held by {holder}, which did not come of {what}'s \
+         command: requests would go to a stranger; let the command stay in the foreground, or name \
+         what runs already by `target.urls`"
+    )]
+    Stranger { what: String, port: u16, holder: String },
     #[error("could not wait for {what} to end")]
     Wait { what: String, source: io::Error },
     #[error("could not put {products} products into product_stock")]

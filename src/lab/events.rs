@@ -90,8 +90,11 @@ impl Watch {
             Ok(status) => status.to_string(),
             Err(error) => format!("unknown: {error}"),
         };
-        // The guard tells processes apart by their start time, so a line too many does no harm.
-        let _ = self.journal.write(&Line::Gone(self.process));
+        // What came of a launched command may live on, and the guard finds it by the command. For
+        // the others: it tells processes apart by their start time, a line too many does no harm.
+        if !matches!(self.server, Server::Launched(_)) {
+            let _ = self.journal.write(&Line::Gone(self.process));
+        }
         if self.stopping.is_cancelled() {
             return;
         }

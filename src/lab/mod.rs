@@ -8,12 +8,15 @@
 //!
 //! `spec` says what is wanted; `programs` and `account` find what is there; `site` is the folder
 //! and the list of what must end; `postgres`, `redis` and `instance` each start one kind of server;
-//! `running` is the lab that is up.
+//! `running` is the lab that is up; `launched` adds instances of the user's own service to it, and
+//! `listeners` tells whose port is whose.
 
 mod account;
 mod error;
 mod events;
 mod instance;
+mod launched;
+mod listeners;
 mod logs;
 mod ports;
 mod postgres;
@@ -27,6 +30,7 @@ mod spec;
 pub use error::LabError;
 pub use events::LabEvent;
 pub use instance::Instance;
+pub use launched::{LaunchSpec, LaunchedInstance};
 pub use running::Lab;
 pub use server::Server;
 pub use spec::LabSpec;

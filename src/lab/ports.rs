@@ -33,9 +33,9 @@ fn free_port() -> Result<u16, LabError> {
     Ok(address.map_err(|source| LabError::Port { source })?.port())
 }
 
-/// The C library's text of EADDRINUSE, which both servers log.
+/// The C library's text of EADDRINUSE, which both servers log, and other runtimes in lower case.
 fn says_taken(tail: &str) -> bool {
-    tail.contains("Address already in use")
+    tail.to_ascii_lowercase().contains("address already in use")
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use super::error::LabError;
 use super::events::{LabEvent, Watchers};
 use super::instance::{self, Instance};
 use super::programs::Programs;
-use super::server::Server;
+use super::server::{Server, Started};
 use super::site::{Belongings, Site};
 use super::spec::LabSpec;
 use super::{postgres, redis};
@@ -91,7 +91,8 @@ impl Lab {
         self.events.take()
     }
 
-    /// The process of a server; `None` for an instance that this lab doesn't have.
+    /// The process of a server; `None` for an instance that this lab doesn't have, and for one that
+    /// was launched: whoever did so has it.
     pub fn process(&self, server: Server) -> Option<ProcessId> {
         match server {
             Server::Postgres => Some(self.postgres),
@@ -99,7 +100,18 @@ impl Lab {
             Server::Instance(number) => {
                 self.instances.get(usize::from(number)).map(|instance| instance.process)
             }
+            Server::Launched(_) => None,
         }
+    }
+
+    /// Waits for a server's end from now on.
+    pub(super) fn watch(&mut self, started: Started) {
+        self.watchers.watch(started);
+    }
+
+    /// This process ends with the lab.
+    pub(super) fn own(&self, process: ProcessId) {
+        self.belongings.add(process);
     }
 
     /// Ends every process, removes shared memory and folder, and tells the guard. The logs stay.

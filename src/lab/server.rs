@@ -25,6 +25,8 @@ pub enum Server {
     Redis,
     /// An instance of the shop, counted from 0.
     Instance(u16),
+    /// An instance of the user's own service, counted from 0.
+    Launched(u16),
 }
 
 /// A server's process, and where its log is.
@@ -95,6 +97,7 @@ impl fmt::Display for Server {
             Self::Postgres => f.write_str("postgres"),
             Self::Redis => f.write_str("redis"),
             Self::Instance(number) => write!(f, "shop-{number}"),
+            Self::Launched(number) => write!(f, "target-{number}"),
         }
     }
 }

@@ -122,7 +122,7 @@ impl Belongings {
         &self.folder
     }
 
-    fn add(&self, process: ProcessId) {
+    pub(super) fn add(&self, process: ProcessId) {
         self.processes.lock().unwrap_or_else(PoisonError::into_inner).push(process);
     }
 

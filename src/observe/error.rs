@@ -9,6 +9,8 @@ pub enum ObserveError {
     Connect { place: String, source: sqlx::Error },
     #[error("PostgreSQL did not answer while the audit {doing}")]
     Query { doing: &'static str, source: sqlx::Error },
+    #[error("{which} statement {number} (`{begins}`) failed")]
+    Statement { which: &'static str, number: usize, begins: String, source: sqlx::Error },
     #[error("there is no table {table} in the audited database")]
     NoTable { table: String },
     #[error("table {table} has no column {column}; it has {known}")]

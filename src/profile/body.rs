@@ -88,6 +88,16 @@ impl BodyTemplate {
         }
     }
 
+    /// Every text in it.
+    pub fn texts(&self) -> Vec<&TextTemplate> {
+        match self {
+            Self::Literal(_) => Vec::new(),
+            Self::Text(text) => vec![text],
+            Self::Array(items) => items.iter().flat_map(Self::texts).collect(),
+            Self::Object(fields) => fields.iter().flat_map(|(_, value)| value.texts()).collect(),
+        }
+    }
+
     /// Whether any text in it has this hole.
     pub fn has(&self, hole: Hole) -> bool {
         match self {

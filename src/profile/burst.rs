@@ -53,6 +53,21 @@ impl Burst {
         }
     }
 
+    /// Lets its last bytes leave in one loop: for a target that can't be paused.
+    pub const fn release_in_a_loop(&mut self) {
+        let crowd = match self {
+            Self::SameKey(crowd) | Self::SameFingerprint(crowd) | Self::FreshKey(crowd) => crowd,
+            Self::Mutated(burst) => &mut burst.crowd,
+            Self::SharedKey(burst) => &mut burst.crowd,
+            Self::LastUnit(burst) => &mut burst.crowd,
+            Self::Race(burst) => &mut burst.crowd,
+            Self::SubmitToken(burst) => &mut burst.crowd,
+            Self::Mixed(burst) => &mut burst.crowd,
+            Self::Sequential(_) | Self::BadKeys(_) | Self::Rate(_) => return,
+        };
+        crowd.release = Release::Loop;
+    }
+
     /// What concurrent kinds share.
     pub const fn crowd(&self) -> Option<&Crowd> {
         match self {

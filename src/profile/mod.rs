@@ -21,6 +21,7 @@ mod reference;
 mod rules;
 mod scan;
 mod schema;
+mod secrets;
 mod shape;
 mod suggest;
 mod syntax;

@@ -187,6 +187,14 @@ impl TextTemplate {
         self.pieces.iter().any(|piece| matches!(piece, Piece::Hole(hole) if *hole == wanted))
     }
 
+    /// The values that it takes from the environment: name and value.
+    pub fn secrets(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Secret(secret) => Some((secret.name.as_str(), secret.value.as_str())),
+            Piece::Text(_) | Piece::Hole(_) => None,
+        })
+    }
+
     /// Whether its renderings contain a value from the environment and must not be shown.
     pub fn is_secret(&self) -> bool {
         self.pieces.iter().any(|piece| matches!(piece, Piece::Secret(_)))

@@ -9,7 +9,7 @@ use super::result::{
     BudgetResult, BurstResult, DoubtResult, FindingResult, GateResult, Reproduction, RunResult,
     RunSummary, SCHEMA_VERSION, StoryResult,
 };
-use crate::audit::{Evidence, Finding, Judgement, Scene, Verdict};
+use crate::audit::{Evidence, Finding, Gate, Judgement, Scene, Verdict};
 use crate::history::{BurstFacts, History, RunTime};
 use crate::profile::Profile;
 
@@ -56,17 +56,7 @@ pub fn build(material: Material<'_>) -> RunResult {
             defects: history.run.defects.clone(),
             folder,
         },
-        gates: judgement
-            .gates
-            .iter()
-            .map(|gate| GateResult {
-                code: gate.code.id.to_owned(),
-                slug: gate.code.slug.to_owned(),
-                title: gate.code.title.to_owned(),
-                state: gate.state,
-                detail: gate.detail.clone(),
-            })
-            .collect(),
+        gates: gates(&judgement.gates),
         budgets,
         findings: judgement.findings.iter().zip(tellings).map(finding).collect(),
         doubts: judgement
@@ -87,6 +77,23 @@ pub fn build(material: Material<'_>) -> RunResult {
             .collect(),
         environment: history.run.environment.clone(),
     }
+}
+
+/// Gates as a result has them.
+pub fn gates(gates: &[Gate]) -> Vec<GateResult> {
+    let gates = gates.iter().map(|gate| GateResult {
+        code: gate.code.id.to_owned(),
+        slug: gate.code.slug.to_owned(),
+        title: gate.code.title.to_owned(),
+        state: gate.state,
+        detail: gate.detail.clone(),
+    });
+    gates.collect()
+}
+
+/// Findings as a result has them, where no story can be told.
+pub fn findings(findings: &[Finding]) -> Vec<FindingResult> {
+    findings.iter().map(|found| finding((found, Telling::default()))).collect()
 }
 
 /// 0 passed, 1 violated, 3 inconclusive, 5 a budget was missed; the worst wins.

@@ -8,14 +8,14 @@ mod latency;
 mod result;
 mod text;
 
-pub use build::{Material, Telling, build};
+pub use build::{Material, Telling, build, findings, gates};
 pub use csv::csv;
 pub use experiments::{Experiment, experiments};
 pub use result::{
     BudgetResult, BurstResult, DoubtResult, FindingResult, GateResult, LatencyResult, Reproduction,
     RunResult, RunSummary, SCHEMA_VERSION, StoryResult,
 };
-pub use text::text;
+pub use text::{live, text};
 
 /// The JSON Schema of `result.json`.
 pub fn result_schema() -> serde_json::Value {

@@ -75,7 +75,7 @@ impl Watcher for Narrator {
     fn see(&self, event: Event) {
         match event {
             Event::PhaseStarted { name, attempts, progress } => {
-                self.watch(name, attempts, progress)
+                self.watch(name, attempts, progress);
             }
             Event::AskingAgain { intents, progress } => {
                 self.watch("asking again".to_owned(), intents as u64, progress);
@@ -86,6 +86,9 @@ impl Watcher for Narrator {
             }
             Event::LabReady { took, about } => {
                 super::note(&format!("  lab ready in {}: {about}", short(took)));
+            }
+            Event::TargetReady { took, about } => {
+                super::note(&format!("  target ready in {}: {about}", short(took)));
             }
             Event::InstanceExited { name, status } => {
                 super::note(&format!("  {name} ended by itself: {status}"));

@@ -9,32 +9,32 @@ use std::fmt::Write;
 use comfy_table::ContentArrangement;
 
 use super::super::format::{counted, duration_us};
-use super::super::result::{GateResult, RunResult};
+use super::super::result::{BudgetResult, GateResult};
 use super::{GREEN, RED, heading, table};
 use crate::audit::GateState;
 
-pub(super) fn write(result: &RunResult, out: &mut String) {
+pub(super) fn write(gates: &[GateResult], budgets: &[BudgetResult], out: &mut String) {
     heading(out, "GATE");
     let mut table = table(4);
     table.set_content_arrangement(ContentArrangement::Dynamic);
-    for gate in result.gates.iter().filter(|gate| stands_alone(gate)) {
+    for gate in gates.iter().filter(|gate| stands_alone(gate)) {
         let mark = if gate.state == GateState::Held { "ok" } else { "x" };
         table.add_row([mark, &gate.title, &gate.detail, &gate.code]);
     }
-    for budget in &result.budgets {
+    for budget in budgets {
         let measured = budget.measured_us.map_or_else(|| "not measured".to_owned(), duration_us);
         let detail = format!("{measured}, limit {}", duration_us(budget.limit_us));
         table.add_row([if budget.met { "ok" } else { "x" }, &budget.name, &detail, "budget"]);
     }
-    let conditions = codes(result, |gate| is_condition(gate) && gate.state == GateState::Held);
+    let conditions = codes(gates, |gate| is_condition(gate) && gate.state == GateState::Held);
     if !conditions.is_empty() {
         let met = counted(conditions.len() as u64, "condition", "conditions");
         let detail = format!("{met} met: {}", conditions.join(" "));
         table.add_row(["ok", "the run proves something", &detail, ""]);
     }
-    let unjudged = codes(result, is_unjudged);
+    let unjudged = codes(gates, is_unjudged);
     if !unjudged.is_empty() {
-        let reasons = result.gates.iter().filter(|gate| is_unjudged(gate));
+        let reasons = gates.iter().filter(|gate| is_unjudged(gate));
         let reasons: BTreeSet<_> = reasons.map(|gate| gate.detail.as_str()).collect();
         let reasons = reasons.into_iter().collect::<Vec<_>>().join("; ");
         table.add_row(["-", &format!("not judged: {}", unjudged.join(" ")), &reasons, ""]);
@@ -70,6 +70,6 @@ fn stands_alone(gate: &GateResult) -> bool {
     }
 }
 
-fn codes(result: &RunResult, meant: impl Fn(&GateResult) -> bool) -> Vec<&str> {
-    result.gates.iter().filter(|gate| meant(gate)).map(|gate| gate.code.as_str()).collect()
+fn codes(gates: &[GateResult], meant: impl Fn(&GateResult) -> bool) -> Vec<&str> {
+    gates.iter().filter(|gate| meant(gate)).map(|gate| gate.code.as_str()).collect()
 }

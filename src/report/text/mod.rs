@@ -11,7 +11,7 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use super::format::{counted, duration_us, thousands};
-use super::result::{BurstResult, FindingResult, RunResult};
+use super::result::{BurstResult, FindingResult, GateResult, RunResult};
 use crate::audit::{GateState, Verdict};
 use crate::codes::Severity;
 
@@ -25,7 +25,7 @@ const DIM: Style = Style::new().dimmed();
 /// The whole text, with ANSI styles that the terminal's edge removes where they aren't wanted.
 pub fn text(result: &RunResult) -> String {
     let mut out = String::new();
-    gate::write(result, &mut out);
+    gate::write(&result.gates, &result.budgets, &mut out);
     for (index, finding) in result.findings.iter().enumerate() {
         tell(finding, &result.findings[..index], &mut out);
     }
@@ -35,6 +35,27 @@ pub fn text(result: &RunResult) -> String {
     }
     drill(result, &mut out);
     ending(result, &mut out);
+    out
+}
+
+/// What an audit of rows alone came to: gates, findings without a story, verdict.
+pub fn live(verdict: Verdict, gates: &[GateResult], findings: &[FindingResult]) -> String {
+    let mut out = String::new();
+    if gates.is_empty() {
+        wrapped(&mut out, 2, "", "nothing was judged: the rows alone decide no invariant here");
+    } else {
+        gate::write(gates, &[], &mut out);
+    }
+    for (index, finding) in findings.iter().enumerate() {
+        tell(finding, &findings[..index], &mut out);
+    }
+    let (word, style, exit) = match verdict {
+        Verdict::Passed => ("PASSED", GREEN, 0),
+        Verdict::Violated => ("VIOLATED", RED, 1),
+        Verdict::Inconclusive => ("INCONCLUSIVE", YELLOW, 3),
+    };
+    let _ = writeln!(out, "\n  {style}{word}{style:#}  by the rows alone   exit {exit}");
+    let _ = writeln!(out, "  next     dupeproof run PROFILE, which judges the answers as well");
     out
 }
 
@@ -137,9 +158,11 @@ fn drill(result: &RunResult, out: &mut String) {
         exactness(burst, out);
     }
     latency(result, out);
-    if let Some(lab) = result.environment.get("lab") {
-        heading(out, "LAB");
-        wrapped(out, 4, "", lab);
+    for (name, title) in [("lab", "LAB"), ("target", "TARGET")] {
+        if let Some(about) = result.environment.get(name) {
+            heading(out, title);
+            wrapped(out, 4, "", about);
+        }
     }
 }
 
@@ -235,6 +258,9 @@ fn next(result: &RunResult) -> String {
             Some(doubt) => format!("dupeproof explain {}", doubt.code),
             None => format!("dupeproof audit {}", result.run.folder),
         },
+        _ if !result.environment.contains_key("lab") => {
+            format!("dupeproof audit {}", result.run.folder)
+        }
         _ if result.run.defects.is_empty() => format!(
             "dupeproof run {} --defects check-then-insert,no-unique-constraint",
             result.run.profile

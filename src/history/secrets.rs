@@ -1,0 +1,131 @@
+//! Values that must not be written down: what came from `${NAME}`, and tokens of a login.
+//!
+//! Facts are made of what a target says, and a target may say anything, also what it was sent. So
+//! the one writer of the journal puts names in place of values wherever a fact holds free text, and
+//! whoever shows or keeps other text (messages, logs) asks here as well. Numbers, ids and words of
+//! the journal are left alone: a password `201` must not turn a status into nonsense.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::Fact;
+
+/// Shorter values would be found in everything, and protect nothing.
+const SHORTEST: usize = 4;
+
+/// A set of values and what stands in place of each. Clones share it.
+#[derive(Clone, Default)]
+pub struct Secrets {
+    /// The longest first, so that a value within another one doesn't spoil it.
+    known: Arc<RwLock<Vec<(String, String)>>>,
+}
+
+impl Secrets {
+    /// From now on `value` is shown as `shown`, also as it stands in a JSON string.
+    pub fn hide(&self, value: &str, shown: &str) {
+        let quoted = serde_json::Value::from(value).to_string();
+        let escaped = quoted.trim_matches('"');
+        let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
+        for form in [value, escaped] {
+            if form.len() >= SHORTEST && !known.iter().any(|(hidden, _)| hidden == form) {
+                known.push((form.to_owned(), shown.to_owned()));
+            }
+        }
+        known.sort_by_key(|(hidden, _)| std::cmp::Reverse(hidden.len()));
+    }
+
+    /// The text without secrets.
+    pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let mut text = Cow::Borrowed(text);
+        for (value, shown) in known.iter().filter(|(value, _)| !value.is_empty()) {
+            if text.contains(value.as_str()) {
+                text = Cow::Owned(text.replace(value.as_str(), shown));
+            }
+        }
+        text
+    }
+
+    /// The bytes without secrets; `None` when they hold none.
+    pub fn redact_bytes(&self, bytes: &[u8]) -> Option<Vec<u8>> {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        let mut redacted: Option<Vec<u8>> = None;
+        for (value, shown) in known.iter() {
+            let before = redacted.as_deref().unwrap_or(bytes);
+            redacted = replace(before, value.as_bytes(), shown.as_bytes()).or(redacted);
+        }
+        redacted
+    }
+
+    /// Hides what the free text of a fact holds.
+    pub(super) fn hide_in(&self, fact: &mut Fact) {
+        match fact {
+            Fact::Attempt(attempt) => {
+                if let Some(failure) = &mut attempt.failure {
+                    self.hide_within(failure);
+                }
+            }
+            Fact::Body(body) => self.hide_within(&mut body.text),
+            Fact::Exit(exit) => self.hide_within(&mut exit.last_words),
+            Fact::Drain(drain) => self.hide_within(&mut drain.about),
+            Fact::Doubt(doubt) => self.hide_within(&mut doubt.what),
+            Fact::Instance(instance) => self.hide_within(&mut instance.url),
+            _ => {}
+        }
+    }
+
+    fn hide_within(&self, text: &mut String) {
+        if let Cow::Owned(redacted) = self.redact(text) {
+            *text = redacted;
+        }
+    }
+}
+
+/// `None` when there was nothing to replace.
+fn replace(bytes: &[u8], value: &[u8], shown: &[u8]) -> Option<Vec<u8>> {
+    let mut out = None;
+    let mut from = 0;
+    while let Some(at) = bytes[from..].windows(value.len()).position(|window| window == value) {
+        let out: &mut Vec<u8> = out.get_or_insert_default();
+        out.extend_from_slice(&bytes[from..from + at]);
+        out.extend_from_slice(shown);
+        from += at + value.len();
+    }
+    let mut out = out?;
+    out.extend_from_slice(&bytes[from..]);
+    Some(out)
+}
+
+impl fmt::Debug for Secrets {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let known = self.known.read().unwrap_or_else(PoisonError::into_inner);
+        write!(out, "Secrets({})", known.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_shown_by_its_name_wherever_it_stands() {
+        let secrets = Secrets::default();
+        secrets.hide("hunter22", "${PASSWORD}");
+        secrets.hide("postgres://me:hunter22@db/shop", "${DATABASE_URL}");
+        secrets.hide("a\"quote", "${QUOTED}");
+        let text = "at postgres://me:hunter22@db/shop: hunter22 is wrong, {\"x\":\"a\\\"quote\"}";
+        let shown = "at ${DATABASE_URL}: ${PASSWORD} is wrong, {\"x\":\"${QUOTED}\"}";
+        assert_eq!(secrets.redact(text), shown);
+        assert_eq!(secrets.redact_bytes(text.as_bytes()).unwrap(), shown.as_bytes());
+        assert_eq!(secrets.redact_bytes(b"nothing here"), None);
+        assert_eq!(format!("{secrets:?}"), "Secrets(4)");
+    }
+
+    #[test]
+    fn a_value_too_short_to_protect_anything_is_left_alone() {
+        let secrets = Secrets::default();
+        secrets.hide("201", "${STATUS}");
+        assert_eq!(secrets.redact("201 Created"), "201 Created");
+    }
+}

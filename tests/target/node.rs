@@ -1,0 +1,112 @@
+//! The example service of `examples/orders-node`, as the guide drills it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use dupeproof::audit::Verdict;
+use dupeproof::profile::{Launched, Profile, Secret, Target, parse};
+use dupeproof::report;
+use tempfile::TempDir;
+
+use crate::rig::{Rig, until_gone};
+
+/// A copy of the example with its packages.
+fn installed() -> &'static Path {
+    static COPY: OnceLock<TempDir> = OnceLock::new();
+    COPY.get_or_init(|| {
+        let copy = tempfile::tempdir().unwrap();
+        for entry in fs::read_dir("examples/orders-node").unwrap().map(Result::unwrap) {
+            if entry.file_type().unwrap().is_file() {
+                fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
+            }
+        }
+        let mut npm = Command::new("npm");
+        npm.args(["ci", "--no-audit", "--no-fund"]).current_dir(copy.path());
+        let done = npm.output().unwrap_or_else(|error| {
+            panic!("this test needs Node 20 with npm ({error}): apt-get install nodejs npm")
+        });
+        assert!(
+            done.status.success(),
+            "npm ci failed; it needs Node 20 (apt-get install nodejs npm) and a registry:\n{}",
+            String::from_utf8_lossy(&done.stderr)
+        );
+        copy
+    })
+    .path()
+}
+
+/// The example's profile, with its tables that say what is drilled put in by hand.
+fn example(folder: &Path, command: &[&str], defect: Option<&str>) -> Profile {
+    let text = fs::read_to_string(folder.join("dupeproof.toml")).unwrap();
+    let sections = text.split_inclusive('\n').scan(true, |kept, line| {
+        if line.starts_with('[') {
+            *kept = !["[target]", "[setup]"].contains(&line.trim());
+        }
+        Some((*kept).then_some(line))
+    });
+    let rest: String = sections.flatten().collect();
+    let mut profile = parse(&folder.join("dupeproof.toml"), &rest, &|_| None).unwrap();
+    let mut env = vec![
+        ("PORT".to_owned(), Secret::plain("{port}")),
+        ("DATABASE_URL".to_owned(), Secret::plain("{postgres.url}")),
+    ];
+    env.extend(defect.map(|name| ("ORDERS_DEFECT".to_owned(), Secret::plain(name))));
+    profile.target = Target::Launched(Launched {
+        command: command.iter().map(|&word| word.to_owned()).collect(),
+        instances: 2,
+        env,
+        folder: None,
+        ready: Some("/healthz".to_owned()),
+        ready_within: Duration::from_secs(30),
+    });
+    let statement = |begin: &str| {
+        let line = text
+            .lines()
+            .map(str::trim)
+            .find(|line| line.trim_start_matches('"').starts_with(begin));
+        line.unwrap().trim_end_matches(',').trim_matches('"').to_owned()
+    };
+    profile.setup.sql = vec![statement("CREATE TABLE product_stock"), statement("INSERT INTO")];
+    profile
+}
+
+async fn drilled(command: &[&str], defect: Option<&str>) -> (report::RunResult, PathBuf) {
+    let folder = installed();
+    let rig = Rig::new();
+    let outcome = rig.drill(example(folder, command, defect)).await;
+    let outcome = outcome.unwrap_or_else(|error| panic!("{}", crate::rig::full(&error)));
+    assert!(outcome.trouble.is_none());
+    until_gone(&rig.results.path().display().to_string()).await;
+    (outcome.result, folder.to_owned())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_correct_service_passes() {
+    let (result, _) = drilled(&["node", "server.js"], None).await;
+    let text = report::text(&result);
+    assert_eq!(result.verdict, Verdict::Passed, "{text}");
+    assert_eq!(result.accounting.intents_with_one_order, 100);
+    let burst = &result.bursts[0];
+    assert_eq!((burst.release.as_str(), burst.in_flight_worst), ("frozen", 10), "{text}");
+    assert!(text.contains("2 instances of `node server.js`, launched with a private"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_service_with_its_defect_is_violated_also_below_npm() {
+    let (result, folder) = drilled(&["npm", "start"], Some("check-then-insert")).await;
+    assert_eq!(result.verdict, Verdict::Violated);
+    let found: Vec<&str> = result.findings.iter().map(|found| found.code.as_str()).collect();
+    assert!(found.contains(&"I02"), "{found:?}");
+    assert_eq!(result.bursts[0].release, "frozen");
+    until_gone(&format!("PWD={}", folder.display())).await;
+}
+
+#[test]
+fn the_lock_file_names_no_registry() {
+    let lock = fs::read_to_string("examples/orders-node/package-lock.json").unwrap();
+    assert!(!lock.contains("\"resolved\""), "npm install --omit-lockfile-registry-resolved");
+    assert!(lock.contains("\"integrity\""));
+}
