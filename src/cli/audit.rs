@@ -28,6 +28,12 @@ pub(crate) fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
             "Name the folder of a run, such as results/latest.",
         ));
     }
+    if !folder.profile().is_file() {
+        return Err(Failure::usage(
+            format!("{} is not a whole results folder: it has no profile.toml", args.run.display()),
+            "Copy the whole folder of a run, or name another one, such as results/latest.",
+        ));
+    }
     let profile = profile::read(&folder.profile())?;
     let result =
         drill::judge(&folder, &profile, &args.run).map_err(|error| failure::of_drill(&error))?;

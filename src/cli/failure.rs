@@ -1,7 +1,7 @@
 //! Errors of the rooms become failures with a code, a cause and a cure.
 
 use crate::codes;
-use crate::drill::DrillError;
+use crate::drill::{Broken, DrillError};
 use crate::ui::{Exit, Failure};
 
 /// How a drill that couldn't be carried out ends its command.
@@ -10,10 +10,19 @@ pub(crate) fn of_drill(error: &DrillError) -> Failure {
     match error {
         DrillError::ServerDied { last_words, .. } if !last_words.trim().is_empty() => failure
             .with_note(format!(
-                "the end of its log:\n    {}",
-                last_words.trim().replace('\n', "\n    ")
+                "the end of its log:\n  {}",
+                last_words.trim_end().replace('\n', "\n  ")
             )),
         _ => failure,
+    }
+}
+
+/// The same for a drill that was under way: what it recorded is kept, and named.
+pub(crate) fn of_broken(broken: &Broken) -> Failure {
+    let failure = of_drill(&broken.error);
+    match &broken.folder {
+        Some(folder) => failure.with_note(format!("what was recorded is in {}", folder.display())),
+        None => failure,
     }
 }
 

@@ -58,7 +58,7 @@ pub(crate) async fn perform(
     profile.lab.defects = defects::known(&profile.lab.defects)?;
     let exe = std::env::current_exe().map_err(|source| failure::own_file(&source))?;
     let order = Order { profile, exe, results, stop: interrupts.stop().clone() };
-    drill::run(order, Arc::new(ui::narrator())).await.map_err(|error| failure::of_drill(&error))
+    drill::run(order, Arc::new(ui::narrator())).await.map_err(|broken| failure::of_broken(&broken))
 }
 
 /// The exit that a result stands for.

@@ -12,7 +12,7 @@ mod phases;
 mod supervisor;
 mod verdict;
 
-pub use error::DrillError;
+pub use error::{Broken, DrillError};
 pub use event::{Event, Watcher};
 pub use verdict::judge;
 
@@ -59,21 +59,28 @@ struct Stage<'a> {
 ///
 /// # Errors
 /// When it couldn't be carried out; a drill that finds something is no error.
-pub async fn run(order: Order, watcher: Arc<dyn Watcher>) -> Result<RunResult, DrillError> {
+pub async fn run(order: Order, watcher: Arc<dyn Watcher>) -> Result<RunResult, Broken> {
     let run = RunId::fresh();
     let clock = Clock::start();
-    let folder = prepare_folder(&order, run, clock)?;
+    let folder = prepare_folder(&order, run, clock)
+        .map_err(|error| Broken { error: Box::new(error), folder: None })?;
+    let conducted = conduct(&order, run, clock, &folder, watcher).await;
+    conducted
+        .map_err(|error| Broken { error: Box::new(error), folder: Some(folder.path().to_owned()) })
+}
+
+async fn conduct(
+    order: &Order,
+    run: RunId,
+    clock: Clock,
+    folder: &RunFolder,
+    watcher: Arc<dyn Watcher>,
+) -> Result<RunResult, DrillError> {
     let (recorder, journal) =
         Recorder::create(&folder.journal()).map_err(|source| DrillError::Journal { source })?;
-    recorder.record(Fact::Run(Box::new(run_facts(&order, run, clock)))).await;
-    let stage = Stage {
-        order: &order,
-        run,
-        clock,
-        folder: &folder,
-        recorder: &recorder,
-        watcher: Arc::clone(&watcher),
-    };
+    recorder.record(Fact::Run(Box::new(run_facts(order, run, clock)))).await;
+    let stage =
+        Stage { order, run, clock, folder, recorder: &recorder, watcher: Arc::clone(&watcher) };
     let carried_out = in_guarded_lab(&stage).await;
     let ended = ClockFacts { at: clock.now(), drift_us: clock.wall_drift_us() };
     recorder.record(Fact::Clock(ended)).await;
@@ -86,7 +93,9 @@ pub async fn run(order: Order, watcher: Arc<dyn Watcher>) -> Result<RunResult, D
     carried_out?;
     watcher.see(Event::Judging);
     // From now on `latest` is this run, and a command is short enough to be read.
-    judge(&folder, &order.profile, &order.results.join("latest"))
+    let result = judge(folder, &order.profile, &order.results.join("latest"))?;
+    folder.become_latest().map_err(|source| DrillError::Folder { source })?;
+    Ok(result)
 }
 
 fn prepare_folder(order: &Order, run: RunId, clock: Clock) -> Result<RunFolder, DrillError> {

@@ -17,11 +17,12 @@ use crate::story;
 /// commands name the folder.
 pub fn judge(folder: &RunFolder, profile: &Profile, named: &Path) -> Result<RunResult, DrillError> {
     let disk = |source| DrillError::Folder { source };
+    let unreadable = |source| DrillError::Rows { source };
     let history = History::read(&folder.journal()).map_err(|source| DrillError::Read { source })?;
     let baseline =
-        folder.read_rows(Moment::Baseline).map_err(disk)?.ok_or(DrillError::NoBaseline)?;
-    let before_repair = folder.read_rows(Moment::BeforeRepair).map_err(disk)?;
-    let after = folder.read_rows(Moment::After).map_err(disk)?;
+        folder.read_rows(Moment::Baseline).map_err(unreadable)?.ok_or(DrillError::NoBaseline)?;
+    let before_repair = folder.read_rows(Moment::BeforeRepair).map_err(unreadable)?;
+    let after = folder.read_rows(Moment::After).map_err(unreadable)?;
     let case = Case {
         profile,
         history: &history,
