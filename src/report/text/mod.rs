@@ -8,11 +8,11 @@ mod gate;
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
 use super::format::{counted, duration_us, thousands};
 use super::result::{BurstResult, FindingResult, RunResult};
-use crate::audit::{GateState, Verdict};
+use crate::audit::{Evidence, GateState, Verdict};
 use crate::codes::Severity;
 
 const WIDTH: u16 = 80;
@@ -61,12 +61,7 @@ fn tell(finding: &FindingResult, told: &[FindingResult], out: &mut String) {
             (None, _) => format!(" ({shown} of {})", thousands(finding.evidence_rows)),
         };
         let _ = writeln!(out, "  evidence{of}");
-        let mut table = table(4);
-        table.add_row(&finding.evidence.columns);
-        for row in &finding.evidence.rows {
-            table.add_row(row);
-        }
-        indented(out, &mut table);
+        indented(out, &mut evidence(&finding.evidence));
     }
     let same = |one: &&FindingResult| tells_the_same(one, finding);
     if let Some(told) = told.iter().find(same) {
@@ -93,6 +88,27 @@ fn tell(finding: &FindingResult, told: &[FindingResult], out: &mut String) {
         let _ = writeln!(out, "  reproduce\n    {BOLD}{}{BOLD:#}", again.command);
         wrapped(out, 4, "", &again.about);
     }
+}
+
+/// Rows that don't fit the page are wrapped between words. Names stay whole, to be copied, unless
+/// one of them is as long as a sentence.
+fn evidence(evidence: &Evidence) -> Table {
+    const LONGEST_NAME: usize = 40;
+    const PADDING: usize = 2;
+    let mut table = table(4);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.add_row(&evidence.columns);
+    for row in &evidence.rows {
+        table.add_row(row);
+    }
+    for (index, column) in table.column_iter_mut().enumerate() {
+        let cells =
+            evidence.rows.iter().chain([&evidence.columns]).filter_map(|row| row.get(index));
+        let names = cells.flat_map(|cell| cell.split(' ')).map(str::len);
+        let widest = names.filter(|length| *length <= LONGEST_NAME).max().unwrap_or(0) + PADDING;
+        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(widest as u16)));
+    }
+    table
 }
 
 fn drill(result: &RunResult, out: &mut String) {
@@ -137,9 +153,7 @@ fn drill(result: &RunResult, out: &mut String) {
 
 fn exactness(burst: &BurstResult, out: &mut String) {
     heading(out, "BURST");
-    let mut line = |label: &str, text: &str| {
-        let _ = writeln!(out, "    {label:<9}{text}");
-    };
+    let mut line = |label: &str, text: &str| wrapped(out, 4, &format!("{label:<9}"), text);
     line("phase", &format!("{} ({}, release {})", burst.phase, burst.burst, burst.release));
     line(
         "overlap",
