@@ -58,7 +58,7 @@ impl Load {
         }
         drop(desk);
         let mut resolved = resolve_all(askers, until).await;
-        self.book(&[], scribe.finish().await);
+        self.book(&[], &scribe.finish().await);
         let place: HashMap<_, _> =
             intents.iter().enumerate().map(|(place, intent)| (intent.id, place)).collect();
         resolved.sort_by_key(|answer| place[&answer.intent]);

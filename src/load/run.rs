@@ -83,7 +83,7 @@ impl Load {
 
     /// Takes over what a scribe remembers, after it has written down attempts of these new intents
     /// or of those that were undecided before.
-    pub(super) fn book(&mut self, intents: &[Intent], account: Account) -> Tally {
+    pub(super) fn book(&mut self, intents: &[Intent], account: &Account) -> Tally {
         self.undecided.extend_from_slice(intents);
         self.undecided.retain(|intent| !account.decided.contains(&intent.id));
         self.longest_handling = self.longest_handling.max(account.longest);

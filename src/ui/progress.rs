@@ -75,7 +75,7 @@ impl Watcher for Narrator {
     fn see(&self, event: Event) {
         match event {
             Event::PhaseStarted { name, attempts, progress } => {
-                self.watch(name, attempts, progress)
+                self.watch(name, attempts, progress);
             }
             Event::AskingAgain { intents, progress } => {
                 self.watch("asking again".to_owned(), intents as u64, progress);

@@ -97,7 +97,7 @@ impl Load {
             }
         }
         see_off(&mut clients, &board, self.settings.client.timeout, stop).await;
-        let tally = self.book(&plan.intents, scribe.finish().await);
+        let tally = self.book(&plan.intents, &scribe.finish().await);
         Ok(BurstSummary { planned, release: release?, tally, interrupted: stop.is_cancelled() })
     }
 
