@@ -9,18 +9,12 @@ use assert_cmd::Command;
 use dupeproof::lab::{Lab, LabError, LabSpec};
 use sqlx::{Connection, PgConnection};
 
+use crate::backends::ask;
 use crate::footprint::Footprint;
 use crate::{EXE, guard, until};
 
 pub fn spec(logs: &tempfile::TempDir, instances: u16) -> LabSpec {
     LabSpec { instances, ..LabSpec::new(logs.path().join("logs")) }
-}
-
-pub async fn ask(url: &str, query: &'static str) -> Result<String, sqlx::Error> {
-    let mut connection = PgConnection::connect(url).await?;
-    let answer = sqlx::query_scalar(query).fetch_one(&mut connection).await?;
-    connection.close().await?;
-    Ok(answer)
 }
 
 #[tokio::test]
