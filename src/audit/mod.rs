@@ -13,6 +13,7 @@ mod columns;
 mod finding;
 mod g10_books;
 mod g11_decided;
+mod g12_asked_twice;
 mod g1_overlap;
 mod g3_acknowledged;
 mod g4_drained;
@@ -72,7 +73,7 @@ pub struct Case<'a> {
 }
 
 /// Every check, in the order of the gate table.
-const CHECKS: [fn(&Bench<'_>) -> Ruling; 20] = [
+const CHECKS: [fn(&Bench<'_>) -> Ruling; 21] = [
     i01_stock_not_negative::check,
     i02_one_order::check,
     i02_refused_inserts::check,
@@ -93,6 +94,7 @@ const CHECKS: [fn(&Bench<'_>) -> Ruling; 20] = [
     g9_complete::check,
     g10_books::check,
     g11_decided::check,
+    g12_asked_twice::check,
 ];
 
 /// Judges a run. Violated beats inconclusive beats passed.

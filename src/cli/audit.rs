@@ -34,7 +34,7 @@ pub(crate) fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
             "Copy the whole folder of a run, or name another one, such as results/latest.",
         ));
     }
-    let profile = profile::read(&folder.profile())?;
+    let profile = profile::read_for_audit(&folder.profile())?;
     let result =
         drill::judge(&folder, &profile, &args.run).map_err(|error| failure::of_drill(&error))?;
     ui::result(&match args.format {

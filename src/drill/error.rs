@@ -52,6 +52,7 @@ impl DrillError {
     pub fn code(&self) -> &'static Code {
         match self {
             Self::Lab { source } if source.is_missing_program() => &codes::E01,
+            Self::Lab { source } if source.is_trouble_of_the_guard() => &codes::E08,
             Self::Lab { .. } => &codes::E02,
             Self::ServerDied { .. } => &codes::E03,
             Self::Rows { .. } | Self::Read { .. } | Self::NoBaseline => &codes::E09,

@@ -10,7 +10,6 @@ use crate::load::Progress;
 pub enum Event {
     LabReady {
         took: Duration,
-        about: String,
     },
     PhaseStarted {
         name: String,

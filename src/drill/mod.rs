@@ -92,8 +92,7 @@ async fn conduct(
     sealed.map_err(|source| DrillError::Journal { source })?;
     carried_out?;
     watcher.see(Event::Judging);
-    // From now on `latest` is this run, and a command is short enough to be read.
-    let result = judge(folder, &order.profile, &order.results.join("latest"))?;
+    let result = judge(folder, &order.profile, folder.path())?;
     folder.become_latest().map_err(|source| DrillError::Folder { source })?;
     Ok(result)
 }
@@ -145,8 +144,7 @@ async fn in_lab(stage: &Stage<'_>, guard: &Guard) -> Result<(), DrillError> {
     let spec = lab::spec(&stage.order.profile, stage.folder.logs(), stage.run);
     let mut lab = Lab::start(spec, guard).await.map_err(failed)?;
     let took = stage.clock.now().since(began);
-    let about = lab::about(&stage.order.profile.lab);
-    stage.watcher.see(Event::LabReady { took, about });
+    stage.watcher.see(Event::LabReady { took });
     let supervisor = Supervisor::start(stage, &mut lab);
     let drilled = supervisor.unless_dead(drill(stage, guard, &lab, &supervisor)).await;
     supervisor.end().await;

@@ -10,6 +10,7 @@ use crate::audit::{self, Case, Finding};
 use crate::codes::Severity;
 use crate::history::{History, Moment, RunFolder, RunTime};
 use crate::profile::{self, Profile};
+use crate::report::format::shell;
 use crate::report::{self, Material, Reproduction, RunResult, Telling};
 use crate::story;
 
@@ -98,7 +99,7 @@ fn reproduction(
     )?;
     let name = &case.profile.phases[usize::from(phase)].name;
     Ok(Some(Reproduction {
-        command: format!("dupeproof run {}", named.join(&file).display()),
+        command: format!("dupeproof run {}", shell(&named.join(&file).to_string_lossy())),
         about: format!(
             "phase \"{name}\" alone, seed {}; a burst meets a race by chance, so run it again if it passes",
             history.run.seed

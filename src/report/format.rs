@@ -37,6 +37,15 @@ pub fn counted(number: u64, one: &str, many: &str) -> String {
     format!("{} {}", thousands(number), if number == 1 { one } else { many })
 }
 
+/// A word as a shell takes it: quoted only where it must be.
+pub fn shell(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "/._-+=:,@".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -53,6 +62,13 @@ mod tests {
                 "14.0 s"
             ]
         );
+    }
+
+    #[test]
+    fn a_word_with_blanks_and_quotes_can_be_pasted_into_a_shell() {
+        assert_eq!(shell("results/a-1.toml"), "results/a-1.toml");
+        assert_eq!(shell("a b's"), r"'a b'\''s'");
+        assert_eq!(shell(""), "''");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::fmt::Write;
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
-use super::format::{counted, duration_us, thousands};
+use super::format::{counted, duration_us, shell, thousands};
 use super::result::{BurstResult, FindingResult, RunResult};
 use crate::audit::{Evidence, GateState, Verdict};
 use crate::codes::Severity;
@@ -141,6 +141,10 @@ fn drill(result: &RunResult, out: &mut String) {
         thousands(sums.intents_with_more),
     );
     wrapped(out, 4, "", &intents);
+    for unknown in &result.unknown_answers {
+        let lead = format!("unknown, {} times: ", thousands(unknown.count));
+        wrapped(out, 4, &lead, &unknown.what);
+    }
     for burst in &result.bursts {
         exactness(burst, out);
     }
@@ -220,9 +224,16 @@ fn ending(result: &RunResult, out: &mut String) {
         }
         Verdict::Passed => ("PASSED", GREEN.bold(), format!("{judged} of {judged} gates")),
     };
+    let defects = match result.run.defects.as_slice() {
+        [] => String::new(),
+        defects => format!(" with {} switched on", defects.join(", ")),
+    };
     let took = duration_us(result.run.took_ms * 1_000);
-    let _ =
-        writeln!(out, "\n  {style}{word}{style:#}  {tally} in {took}   exit {}", result.exit_code);
+    let _ = writeln!(
+        out,
+        "\n  {style}{word}{style:#}  {tally}{defects} in {took}   exit {}",
+        result.exit_code
+    );
     let _ = writeln!(out, "  {DIM}results{DIM:#}  {}", result.run.folder);
     let _ = writeln!(out, "  {DIM}next{DIM:#}     {}", next(result));
 }
@@ -233,13 +244,11 @@ fn next(result: &RunResult) -> String {
         (Verdict::Violated, Some(finding)) => format!("dupeproof explain {}", finding.code),
         (Verdict::Inconclusive, _) => match result.doubts.first() {
             Some(doubt) => format!("dupeproof explain {}", doubt.code),
-            None => format!("dupeproof audit {}", result.run.folder),
+            None => format!("dupeproof audit {}", shell(&result.run.folder)),
         },
-        _ if result.run.defects.is_empty() => format!(
-            "dupeproof run {} --defects check-then-insert,no-unique-constraint",
-            result.run.profile
-        ),
-        _ => "dupeproof shop --list-defects".to_owned(),
+        // With defects on, another line of defence has hidden them: the list says which.
+        _ if !result.run.defects.is_empty() => "dupeproof shop --list-defects".to_owned(),
+        _ => "dupeproof demo".to_owned(),
     }
 }
 
