@@ -106,7 +106,7 @@ fn an_instance_that_dies_is_a_violation() {
     let (instance, _) = running.process("--instance 1");
     instance.open().expect("it runs").signal(Signal::Kill).expect("it may be killed");
     let ended = running.wait();
-    assert!(ended.stderr.contains("shop-1 ended by itself"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("shop-1 ended, and not by the drill"), "{}", ended.stderr);
     let drilled = Drilled::of(&rig, &ended, 1);
     assert_eq!(drilled.findings("contract"), ["I27"], "{}", drilled.text);
     assert_eq!(drilled.findings("critical"), [""; 0], "the data are right");

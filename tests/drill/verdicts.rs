@@ -58,7 +58,7 @@ fn a_correct_shop_passes() {
     assert_eq!(drilled.result["findings"], serde_json::json!([]));
     assert_eq!(drilled.count("burst_attempts"), 100);
     assert_eq!(drilled.count("intents_with_one_order"), 20);
-    assert!(drilled.text.contains("PASSED  18 of 18 gates"), "{}", drilled.text);
+    assert!(drilled.text.contains("PASSED  19 of 19 gates"), "{}", drilled.text);
     let latest = fs::read_link(rig.path().join("results/latest")).expect("it is a link");
     assert_eq!(Some(latest.as_os_str()), drilled.folder.file_name());
 }
@@ -122,6 +122,7 @@ fn stock_written_back_under_the_wrong_lock_is_violated() {
         defects = ['rmw-stock']
         idempotency = 'none'
         lock-per = 'user'
+        lock-wait = '30s'
         [[phase]]
         name = 'one product'
         burst.same-key = { users = 200, threads = 5 }
@@ -141,10 +142,11 @@ fn a_missed_budget_is_no_violation_but_an_exit_of_its_own() {
 }
 
 #[test]
-fn one_request_at_a_time_needs_no_overlap() {
+fn one_request_for_each_key_needs_no_overlap_and_proves_nothing() {
     let profile = SMALL.replace("threads = 5", "threads = 1");
-    let drilled = Drilled::run(&Rig::new(), &profile, 0);
+    let drilled = Drilled::run(&Rig::new(), &profile, 3);
     assert_eq!(drilled.gate("G1"), "not-judged");
+    assert_eq!(drilled.gate("G12"), "broken");
 }
 
 #[test]

@@ -101,12 +101,19 @@ fn evidence(evidence: &Evidence) -> Table {
     for row in &evidence.rows {
         table.add_row(row);
     }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        let cells =
-            evidence.rows.iter().chain([&evidence.columns]).filter_map(|row| row.get(index));
+    let widest = |index: usize| {
+        let rows = evidence.rows.iter().chain([&evidence.columns]);
+        let cells = rows.filter_map(|row| row.get(index));
         let names = cells.flat_map(|cell| cell.split(' ')).map(str::len);
-        let widest = names.filter(|length| *length <= LONGEST_NAME).max().unwrap_or(0) + PADDING;
-        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(widest as u16)));
+        names.filter(|length| *length <= LONGEST_NAME).max().unwrap_or(0) + PADDING
+    };
+    let widths: Vec<usize> = (0..evidence.columns.len()).map(widest).collect();
+    let room = usize::from(WIDTH) - 4;
+    for (column, &width) in table.column_iter_mut().zip(&widths) {
+        // When even the names don't fit side by side, the page wins.
+        if widths.iter().sum::<usize>() <= room {
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width as u16)));
+        }
     }
     table
 }
@@ -224,16 +231,12 @@ fn ending(result: &RunResult, out: &mut String) {
         }
         Verdict::Passed => ("PASSED", GREEN.bold(), format!("{judged} of {judged} gates")),
     };
-    let defects = match result.run.defects.as_slice() {
-        [] => String::new(),
-        defects => format!(" with {} switched on", defects.join(", ")),
-    };
     let took = duration_us(result.run.took_ms * 1_000);
-    let _ = writeln!(
-        out,
-        "\n  {style}{word}{style:#}  {tally}{defects} in {took}   exit {}",
-        result.exit_code
-    );
+    let _ =
+        writeln!(out, "\n  {style}{word}{style:#}  {tally} in {took}   exit {}", result.exit_code);
+    if !result.run.defects.is_empty() {
+        wrapped(out, 2, "with     ", &format!("{} switched on", result.run.defects.join(", ")));
+    }
     let _ = writeln!(out, "  {DIM}results{DIM:#}  {}", result.run.folder);
     let _ = writeln!(out, "  {DIM}next{DIM:#}     {}", next(result));
 }
