@@ -179,8 +179,10 @@ fn shape(paragraph: &[&str]) -> Vec<Vec<String>> {
     rows.into_iter().map(sorted).collect()
 }
 
-/// Words with a placeholder for each number, duration and name of a run. An exit code is no number.
+/// Words with a placeholder for each number, duration and name of a run. An exit code is no number;
+/// how many orders the luckiest user got is one, also in words.
 fn shapes(line: &str) -> impl Iterator<Item = String> {
+    let line = line.replace("got up to ", "got ").replace("of up to ", "of ");
     let mut before = "";
     let shapes: Vec<_> = line
         .split_whitespace()
@@ -202,6 +204,11 @@ fn shape_of(word: &str) -> String {
         if word.starts_with(prefix) && word.len() > 12 {
             return format!("{prefix}ID");
         }
+    }
+    const SPELLED: [&str; 9] =
+        ["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+    if SPELLED.contains(&word) {
+        return "#".to_owned();
     }
     if let Some((before, name)) = word.split_once("results/20") {
         // 2026-11-30T15-06-12Z-NAME-7c1e

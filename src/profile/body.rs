@@ -17,6 +17,16 @@ pub enum BodyTemplate {
 }
 
 impl BodyTemplate {
+    /// Whether any of its templates is such.
+    pub fn any_text(&self, such: &impl Fn(&TextTemplate) -> bool) -> bool {
+        match self {
+            Self::Literal(_) => false,
+            Self::Text(text) => such(text),
+            Self::Array(items) => items.iter().any(|item| item.any_text(such)),
+            Self::Object(fields) => fields.iter().any(|(_, value)| value.any_text(such)),
+        }
+    }
+
     /// Renders to JSON; object fields keep the order of the file only when written by
     /// [`BodyTemplate::render_text`].
     pub fn render(&self, filling: &Filling<'_>) -> serde_json::Value {
