@@ -5,6 +5,8 @@
 //! against that of everything that it drills. Both are read from real drills of
 //! `profiles/checkout.toml`; absolute times of a shared machine say little.
 
+#![expect(clippy::print_stdout, reason = "a bench speaks to whoever runs it")]
+
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
