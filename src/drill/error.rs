@@ -58,7 +58,13 @@ impl DrillError {
             Self::Rows { .. } | Self::Read { .. } | Self::NoBaseline => &codes::E09,
             Self::Folder { .. } | Self::Journal { .. } => &codes::E04,
             Self::Observe { .. } | Self::Settle { .. } => &codes::E05,
-            Self::Load { source: LoadError::OpenFiles { .. }, .. } => &codes::E07,
+            Self::Load {
+                source:
+                    LoadError::OpenFiles { .. }
+                    | LoadError::RaiseOpenFiles { .. }
+                    | LoadError::Gauge { .. },
+                ..
+            } => &codes::E07,
             Self::Load { .. } | Self::Chaos { .. } => &codes::E06,
             Self::Guard { .. } => &codes::E08,
         }
