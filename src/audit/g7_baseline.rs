@@ -45,6 +45,19 @@ fn troubles(bench: &Bench<'_>) -> Vec<String> {
             ));
         }
     }
+    let sold = &bench.case.profile.audit.orders.sold;
+    let sums = &bench.accounting;
+    if !sold.is_empty()
+        && sums.acknowledged > 0
+        && sums.orders > 0
+        && sums.intents_with_none == sums.intents
+    {
+        troubles.push(format!(
+            "orders were acknowledged and {} stood there at the end, but none in a state that \
+             `sold` names",
+            plural(sums.orders, "order", "orders")
+        ));
+    }
     let used = baseline.orders.iter().filter(|row| {
         let user = !bench.index.users_are_a_pool
             && given(&row.user).is_some_and(|user| bench.index.names.has_user(user));

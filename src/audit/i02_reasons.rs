@@ -98,7 +98,7 @@ fn of_the_untold(bench: &Bench<'_>, excess: &Excess<'_>, row: &OrderRow) -> Stri
 pub(super) fn help(attempts: &[&Attempt], columns: &str) -> String {
     let first = match Told::of(attempts) {
         Some(told) if !told.overlap() => "look for the key's order before placing one",
-        _ => "release the lock after COMMIT",
+        _ => "take the lock before the look and release it after COMMIT",
     };
     match columns {
         "" => format!("{first}, and let a unique index refuse the second order."),

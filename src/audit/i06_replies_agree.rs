@@ -54,6 +54,9 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         thousands(clashes.len() as u64),
         plural(of, "repeated intent got", "repeated intents got")
     );
+    if of == 0 {
+        return Ruling::not_judged(&I06, "no intent was acknowledged twice");
+    }
     let (orders, rest): (Vec<_>, Vec<_>) =
         clashes.into_iter().partition(|clash| clash.what.is_critical());
     let findings = [two_orders(&orders, bench), other_words(&rest, bench)];

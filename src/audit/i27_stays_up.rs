@@ -30,8 +30,8 @@ fn finding(bench: &Bench<'_>, exits: &[&Exit]) -> Option<Finding> {
     let name = bench.instance(witness.instance);
     let open = in_flight(bench, witness);
     let mut because = format!(
-        "{name} ended by itself, because its process was gone at {} ({}) and no fault of the drill had \
-         ended it",
+        "{name} ended, and not by the drill, because its process was gone at {} ({}) and no fault of \
+         the drill was at work",
         witness.at, witness.status
     );
     if !open.is_empty() {
@@ -40,12 +40,11 @@ fn finding(bench: &Bench<'_>, exits: &[&Exit]) -> Option<Finding> {
             plural(open.len() as u64, "attempt was", "attempts were")
         ));
     }
-    let last = witness.last_words.trim();
     Some(Finding {
         code: &I27,
         severity: Severity::Contract,
         title: format!(
-            "the target ended {} by itself",
+            "the target ended {}, and not by the drill",
             if exits.len() == 1 {
                 "once".to_owned()
             } else {
@@ -60,11 +59,24 @@ fn finding(bench: &Bench<'_>, exits: &[&Exit]) -> Option<Finding> {
             ..Witness::default()
         },
         therefore: vec![because],
-        help: match last.lines().last() {
-            Some(line) => format!("handle the error where it arises; its last words: {line}"),
-            None => "see its log in the results folder; it said nothing at its end.".to_owned(),
-        },
+        help: help(witness),
     })
+}
+
+/// A signal comes from outside, a status from the target itself.
+fn help(exit: &Exit) -> String {
+    if exit.status.contains("signal: 9") {
+        return "something ended it with SIGKILL: the kernel for want of memory (dmesg), or somebody \
+                by hand"
+            .to_owned();
+    }
+    if exit.status.ends_with("status: 0") || exit.status.contains("signal: 15") {
+        return "it was asked to end (SIGTERM) or ended its work; see who did so".to_owned();
+    }
+    match exit.last_words.trim().lines().last() {
+        Some(line) => format!("handle the error where it arises; its last words: {line}"),
+        None => "see its log in the results folder; it said nothing at its end".to_owned(),
+    }
 }
 
 /// Attempts that the instance had and hadn't answered when it ended, in the order of their first byte.

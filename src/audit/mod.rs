@@ -1,8 +1,8 @@
 //! Rows and history become findings. Pure functions: no clock, no I/O, one case in, one judgement
 //! out, the same each time.
 //!
-//! [`CHECKS`] is the table of contents: one invariant, rule or gate, one file. Each check gets the
-//! [`Bench`] (the case, arranged once) and hands back a [`Ruling`]. A check claims only what its
+//! `CHECKS` is the table of contents: one invariant, rule or gate, one file. Each check gets the
+//! `Bench` (the case, arranged once) and hands back a `Ruling`. A check claims only what its
 //! evidence carries: an attempt with an unknown outcome is neither a success nor a failure, and what
 //! is missing on a database that wasn't at rest becomes a doubt, not a finding.
 
@@ -14,6 +14,7 @@ mod effects;
 mod finding;
 mod g10_books;
 mod g11_decided;
+mod g12_asked_twice;
 mod g1_overlap;
 mod g3_acknowledged;
 mod g4_drained;
@@ -94,7 +95,7 @@ pub struct Case<'a> {
 }
 
 /// Every check, in the order of the gate table.
-const CHECKS: [fn(&Bench<'_>) -> Ruling; 35] = [
+const CHECKS: [fn(&Bench<'_>) -> Ruling; 36] = [
     i01_stock_not_negative::check,
     i02_one_order::check,
     i02_refused_inserts::check,
@@ -130,6 +131,7 @@ const CHECKS: [fn(&Bench<'_>) -> Ruling; 35] = [
     g9_complete::check,
     g10_books::check,
     g11_decided::check,
+    g12_asked_twice::check,
 ];
 
 /// Judges a run. Violated beats inconclusive beats passed.

@@ -41,6 +41,9 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         thousands(breaks.len() as u64),
         plural(of, "attempt after an acknowledgement", "attempts after an acknowledgement")
     );
+    if of == 0 {
+        return Ruling::not_judged(&R3, "nothing was asked after an acknowledgement");
+    }
     let findings = finding(bench, &breaks).into_iter().collect();
     Ruling::of(&R3, detail, findings)
 }

@@ -39,7 +39,13 @@ fn audit_run(run: &Path, format: Format) -> Result<Exit, Failure> {
             "Name the folder of a run, such as results/latest, or a profile.",
         ));
     }
-    let profile = profile::read(&folder.profile())?;
+    if !folder.profile().is_file() {
+        return Err(Failure::usage(
+            format!("{} is not a whole results folder: it has no profile.toml", run.display()),
+            "Copy the whole folder of a run, or name another one, such as results/latest.",
+        ));
+    }
+    let profile = profile::read_for_audit(&folder.profile())?;
     let secrets = drill::secrets(&profile);
     let result = drill::judge(&folder, &profile, run)
         .map_err(|error| failure::of_drill(&error, &secrets))?;

@@ -49,13 +49,17 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
 
 fn text(code: &Code) -> String {
     let severity = match code.severity {
-        Some(Severity::Critical) => ", CRITICAL: past the last line of defence; fails the gate",
-        Some(Severity::Contract) => ", CONTRACT: data right, caller misled; fails the gate",
-        Some(Severity::Protected) => ", PROTECTED: a line of defence broke, the next one held",
-        Some(Severity::Efficiency) => ", EFFICIENCY: the defences held, at a price",
+        Some(Severity::Critical) => "CRITICAL: past the last line of defence; fails the gate\n",
+        Some(Severity::Contract) => "CONTRACT: data right, caller misled; fails the gate\n",
+        Some(Severity::Protected) => "PROTECTED: a line of defence broke, the next one held\n",
+        Some(Severity::Efficiency) => "EFFICIENCY: the defences held, at a price\n",
         None => "",
     };
-    let mut out = format!("{} ({}): {}{severity}\n", code.id, code.slug, code.title);
+    let mut out = String::new();
+    for line in lines(&format!("{} ({}): {}", code.id, code.slug, code.title), 80) {
+        let _ = writeln!(out, "{line}");
+    }
+    out.push_str(severity);
     let mut section = |name: &str, text: &str| {
         let _ = writeln!(out, "\n{name}");
         for line in lines(text, 76) {

@@ -1,7 +1,7 @@
 //! Errors of the rooms become failures with a code, a cause and a cure.
 
 use crate::codes;
-use crate::drill::DrillError;
+use crate::drill::{Broken, DrillError};
 use crate::history::Secrets;
 use crate::ui::{Exit, Failure};
 
@@ -14,8 +14,8 @@ pub(crate) fn of_drill(error: &DrillError, secrets: &Secrets) -> Failure {
             match last_words.trim() {
                 "" => failure,
                 words => failure.with_note(format!(
-                    "the end of its log:\n    {}",
-                    words.replace('\n', "\n    ")
+                    "the end of its log:\n  {}",
+                    words.replace('\n', "\n  ")
                 )),
             }
         }
@@ -36,6 +36,15 @@ fn redacted(failure: Failure, secrets: &Secrets) -> Failure {
         cure: clean(failure.cure),
         notes: failure.notes.into_iter().map(clean).collect(),
         ..failure
+    }
+}
+
+/// The same for a drill that was under way: what it recorded is kept, and named.
+pub(crate) fn of_broken(broken: &Broken, secrets: &Secrets) -> Failure {
+    let failure = of_drill(&broken.error, secrets);
+    match &broken.folder {
+        Some(folder) => failure.with_note(format!("what was recorded is in {}", folder.display())),
+        None => failure,
     }
 }
 

@@ -3,6 +3,7 @@
 mod audit;
 mod defects;
 mod demo;
+mod environment;
 mod explain;
 mod failure;
 mod hidden;
@@ -69,6 +70,7 @@ pub fn main() -> ExitCode {
     if let Some(code) = hidden::dispatch(std::env::args_os()) {
         return code;
     }
+    environment::without_surprises();
     let cli = Cli::parse();
     ui::choose_color(cli.color);
     let exit = std::panic::catch_unwind(AssertUnwindSafe(|| perform(cli.command)));

@@ -10,6 +10,13 @@ pub(crate) fn read(path: &Path) -> Result<Profile, Failure> {
     profile::load(path, &|name| std::env::var(name).ok()).map_err(|error| failure(&error))
 }
 
+/// Reads the profile of a run that is judged again: nothing is sent, so what came from the
+/// environment then needn't be there now.
+pub(crate) fn read_for_audit(path: &Path) -> Result<Profile, Failure> {
+    let stand_in = |name: &str| Some(std::env::var(name).unwrap_or_else(|_| format!("${name}")));
+    profile::load(path, &stand_in).map_err(|error| failure(&error))
+}
+
 /// Checks a profile's text.
 pub(crate) fn parse(path: &Path, text: &str) -> Result<Profile, Failure> {
     profile::parse(path, text, &|name| std::env::var(name).ok())

@@ -77,7 +77,7 @@ pub(crate) async fn perform(
     let secrets = drill::secrets(&profile);
     let order = Order { profile, exe, results, stop: interrupts.stop().clone() };
     let drilled = drill::run(order, Arc::new(ui::narrator())).await;
-    drilled.map_err(|error| failure::of_drill(&error, &secrets))
+    drilled.map_err(|broken| failure::of_broken(&broken, &secrets))
 }
 
 /// The exit that a result stands for.

@@ -18,6 +18,7 @@ pub(crate) async fn shop(command: ShopCommand) -> Result<Exit, Failure> {
     }
     match shop::serve(command.shop).await {
         Ok(()) => Ok(Exit::Passed),
+        Err(error) if error.is_mistake_of_the_caller() => Err(failure(&error)),
         Err(error) => Err(Failure { exit: Exit::Environment, ..failure(&error) }),
     }
 }

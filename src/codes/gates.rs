@@ -152,5 +152,16 @@ pub static G11: Code = Code {
            may take longer.",
 };
 
+pub static G12: Code = Code {
+    id: "G12",
+    slug: "asked-twice",
+    title: "duplicates were answered",
+    severity: None,
+    what: "No key got two definite answers, so no duplicate was compared with anything.",
+    checked: "Keys with two acknowledged or refused attempts or more; at least one is needed.",
+    causes: &["one thread for each user", "a client time-out shorter than the target's work"],
+    cure: "Use two threads or more, and let the client wait long enough for its answers.",
+};
+
 /// All of them.
-pub static GATES: [&Code; 9] = [&G1, &G3, &G4, &G5, &G7, &G8, &G9, &G10, &G11];
+pub static GATES: [&Code; 10] = [&G1, &G3, &G4, &G5, &G7, &G8, &G9, &G10, &G11, &G12];

@@ -11,11 +11,20 @@ use crate::load::LoadError;
 use crate::observe::ObserveError;
 use crate::settle::SettleError;
 
+/// A drill that ended without a verdict, and the folder with what it had recorded by then.
+#[derive(Debug)]
+pub struct Broken {
+    pub error: Box<DrillError>,
+    pub folder: Option<std::path::PathBuf>,
+}
+
 /// What was being done when the drill ended.
 #[derive(Debug, thiserror::Error)]
 pub enum DrillError {
     #[error("the results can't be written")]
     Folder { source: FolderError },
+    #[error("the rows of the run can't be read back")]
+    Rows { source: FolderError },
     #[error("the journal can't be written; what was recorded before is kept")]
     Journal { source: JournalError },
     #[error("the guard, which cleans up after a killed dupeproof, failed")]
@@ -61,15 +70,20 @@ impl DrillError {
         Some(match self {
             Self::Refused { .. } | Self::Interrupted => return None,
             Self::Lab { source } if source.is_missing_program() => &codes::E01,
+            Self::Lab { source } if source.is_trouble_of_the_guard() => &codes::E08,
             Self::Lab { .. } => &codes::E02,
             Self::ServerDied { .. } => &codes::E03,
-            Self::Folder { source: FolderError::Rows { .. } | FolderError::Read { .. } }
-            | Self::Read { .. }
-            | Self::NoBaseline => &codes::E09,
+            Self::Rows { .. } | Self::Read { .. } | Self::NoBaseline => &codes::E09,
             Self::Folder { .. } | Self::Journal { .. } | Self::Redact { .. } => &codes::E04,
             Self::Observe { source: ObserveError::Statement { .. } } => &codes::E10,
             Self::Observe { .. } | Self::Settle { .. } => &codes::E05,
-            Self::Load { source: LoadError::OpenFiles { .. }, .. } => &codes::E07,
+            Self::Load {
+                source:
+                    LoadError::OpenFiles { .. }
+                    | LoadError::RaiseOpenFiles { .. }
+                    | LoadError::Gauge { .. },
+                ..
+            } => &codes::E07,
             Self::Load { .. }
             | Self::Chaos { .. }
             | Self::Lookup { .. }

@@ -10,7 +10,6 @@ use crate::load::Progress;
 pub enum Event {
     LabReady {
         took: Duration,
-        about: String,
     },
     /// The user's own service is there.
     TargetReady {

@@ -15,7 +15,7 @@ mod redaction;
 mod supervisor;
 mod verdict;
 
-pub use error::DrillError;
+pub use error::{Broken, DrillError};
 pub use event::{Event, Watcher};
 pub use live::{LiveAudit, audit_live};
 pub use verdict::judge;
@@ -81,25 +81,33 @@ pub fn secrets(profile: &Profile) -> Secrets {
 ///
 /// # Errors
 /// When it couldn't be carried out; a drill that finds something is no error.
-pub async fn run(mut order: Order, watcher: Arc<dyn Watcher>) -> Result<Outcome, DrillError> {
-    ground::settle_profile(&mut order.profile)?;
+pub async fn run(mut order: Order, watcher: Arc<dyn Watcher>) -> Result<Outcome, Broken> {
+    let nowhere = |error| Broken { error: Box::new(error), folder: None };
+    ground::settle_profile(&mut order.profile).map_err(nowhere)?;
     // Before anything is written, started or sent.
-    let places = ground::judge(&order.profile).await?;
+    let places = ground::judge(&order.profile).await.map_err(nowhere)?;
     let run = RunId::fresh();
     let clock = Clock::start();
-    let folder = prepare_folder(&order, run, clock)?;
+    let folder = prepare_folder(&order, run, clock).map_err(nowhere)?;
+    let conducted = conduct(&order, places, run, clock, &folder, watcher).await;
+    conducted
+        .map_err(|error| Broken { error: Box::new(error), folder: Some(folder.path().to_owned()) })
+}
+
+async fn conduct(
+    order: &Order,
+    places: Vec<AttachedPlace>,
+    run: RunId,
+    clock: Clock,
+    folder: &RunFolder,
+    watcher: Arc<dyn Watcher>,
+) -> Result<Outcome, DrillError> {
     let secrets = secrets(&order.profile);
     let (recorder, journal) = Recorder::hiding(&folder.journal(), secrets.clone())
         .map_err(|source| DrillError::Journal { source })?;
-    recorder.record(Fact::Run(Box::new(run_facts(&order, run, clock)))).await;
-    let stage = Stage {
-        order: &order,
-        run,
-        clock,
-        folder: &folder,
-        recorder: &recorder,
-        watcher: Arc::clone(&watcher),
-    };
+    recorder.record(Fact::Run(Box::new(run_facts(order, run, clock)))).await;
+    let stage =
+        Stage { order, run, clock, folder, recorder: &recorder, watcher: Arc::clone(&watcher) };
     let (carried_out, torn_down) = under_guard(&stage, places).await;
     let redacted = redaction::redact_logs(&folder.logs(), &secrets);
     let ended = ClockFacts { at: clock.now(), drift_us: clock.wall_drift_us() };
@@ -113,8 +121,8 @@ pub async fn run(mut order: Order, watcher: Arc<dyn Watcher>) -> Result<Outcome,
     carried_out?;
     redacted.map_err(|source| DrillError::Redact { source })?;
     watcher.see(Event::Judging);
-    // From now on `latest` is this run, and a command is short enough to be read.
-    let result = judge(&folder, &order.profile, &order.results.join("latest"))?;
+    let result = judge(folder, &order.profile, folder.path())?;
+    folder.become_latest().map_err(|source| DrillError::Folder { source })?;
     Ok(Outcome { result, trouble: torn_down.err() })
 }
 
@@ -194,10 +202,12 @@ async fn on_ground(stage: &Stage<'_>, guard: &Guard, places: Vec<AttachedPlace>)
 
 fn tell_ready(stage: &Stage<'_>, took: Duration) {
     let profile = &stage.order.profile;
-    let (_, about) = ground::about(profile);
     stage.watcher.see(match profile.target {
-        Target::Lab => Event::LabReady { took, about },
-        Target::Launched(_) | Target::Attached(_) => Event::TargetReady { took, about },
+        Target::Lab => Event::LabReady { took },
+        Target::Launched(_) | Target::Attached(_) => {
+            let (_, about) = ground::about(profile);
+            Event::TargetReady { took, about }
+        }
     });
 }
 

@@ -10,6 +10,7 @@ use crate::audit::{self, Case, Finding};
 use crate::codes::Severity;
 use crate::history::{History, Moment, RunFolder, RunTime, Strings};
 use crate::profile::{self, Profile};
+use crate::report::format::shell;
 use crate::report::{self, Material, Reproduction, RunResult, Telling};
 use crate::story;
 
@@ -17,10 +18,11 @@ use crate::story;
 /// commands name the folder.
 pub fn judge(folder: &RunFolder, profile: &Profile, named: &Path) -> Result<RunResult, DrillError> {
     let disk = |source| DrillError::Folder { source };
+    let unreadable = |source| DrillError::Rows { source };
     let mut strings = Strings::default();
     let history = History::read_sharing(&folder.journal(), &mut strings)
         .map_err(|source| DrillError::Read { source })?;
-    let mut rows = |moment| folder.read_rows_sharing(moment, &mut strings).map_err(disk);
+    let mut rows = |moment| folder.read_rows_sharing(moment, &mut strings).map_err(unreadable);
     let baseline = rows(Moment::Baseline)?.ok_or(DrillError::NoBaseline)?;
     let after = rows(Moment::After)?;
     // What shows the same twice needs its place in memory once.
@@ -106,7 +108,7 @@ fn reproduction(
     )?;
     let name = &case.profile.phases[usize::from(phase)].name;
     Ok(Some(Reproduction {
-        command: format!("dupeproof run {}", named.join(&file).display()),
+        command: format!("dupeproof run {}", shell(&named.join(&file).to_string_lossy())),
         about: format!(
             "phase \"{name}\" alone, seed {}; a burst meets a race by chance, so run it again if it passes",
             history.run.seed

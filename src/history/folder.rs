@@ -1,10 +1,12 @@
 //! A results folder: where a run's facts, rows and results lie on disk.
 //!
-//! Written as the run goes; `result.json` comes last and by an atomic rename, so that a folder
-//! without it is incomplete and a folder with it is whole.
+//! Written as the run goes; every file but the journal and the logs comes by an atomic rename, so
+//! that a kill or a full disk never leaves half of one. `result.json` is the last: a folder without
+//! it is incomplete and a folder with it is whole.
 
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{BufReader, Read, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::{RunId, Snapshot, Strings};
@@ -89,10 +91,11 @@ impl RunFolder {
         self.path.join("logs")
     }
 
-    /// Writes a file of the folder.
+    /// Writes a file of the folder, whole or not at all.
     pub fn write(&self, file: &str, text: &str) -> Result<(), FolderError> {
         let path = self.path.join(file);
-        std::fs::write(&path, text).map_err(|source| FolderError::Write { path, source })
+        let written = write_whole(&path, text);
+        written.map(drop).map_err(|source| FolderError::Write { path, source })
     }
 
     pub fn write_rows(&self, moment: Moment, rows: &Snapshot) -> Result<(), FolderError> {
@@ -141,32 +144,43 @@ impl RunFolder {
         Ok(Some(rows))
     }
 
-    /// Writes `result.json` whole or not at all, and points `latest` at this folder.
+    /// Writes `result.json`.
     pub fn seal(&self, result: &str) -> Result<(), FolderError> {
         let path = self.path.join("result.json");
-        let failed = |source| FolderError::Write { path: path.clone(), source };
-        let mut file = tempfile::NamedTempFile::new_in(&self.path).map_err(failed)?;
-        file.write_all(result.as_bytes()).map_err(failed)?;
-        file.as_file().sync_all().map_err(failed)?;
-        file.persist(&path).map_err(|error| failed(error.error))?;
-        self.point_latest().map_err(failed)
+        let sealed = write_whole(&path, result).and_then(|file| file.sync_all());
+        sealed.map_err(|source| FolderError::Write { path, source })
     }
 
-    /// `latest` is replaced by a rename, so that it always points somewhere. A `latest` that isn't
-    /// a link is somebody's own and stays.
-    fn point_latest(&self) -> std::io::Result<()> {
+    /// Points `latest` at this folder. It is replaced by a rename, so that it always points
+    /// somewhere; a `latest` that isn't a link is somebody's own and stays.
+    pub fn become_latest(&self) -> Result<(), FolderError> {
         let (Some(root), Some(name)) = (self.path.parent(), self.path.file_name()) else {
             return Ok(());
         };
         let latest = root.join("latest");
-        if latest.symlink_metadata().is_ok_and(|there| !there.is_symlink()) {
-            return Ok(());
-        }
-        let fresh = root.join(format!(".latest-{}", std::process::id()));
-        let _ = std::fs::remove_file(&fresh);
-        std::os::unix::fs::symlink(name, &fresh)?;
-        std::fs::rename(fresh, latest)
+        let pointed = point(root, &latest, name);
+        pointed.map_err(|source| FolderError::Write { path: latest, source })
     }
+}
+
+fn point(root: &Path, latest: &Path, name: &std::ffi::OsStr) -> std::io::Result<()> {
+    if latest.symlink_metadata().is_ok_and(|there| !there.is_symlink()) {
+        return Ok(());
+    }
+    let fresh = root.join(format!(".latest-{}", std::process::id()));
+    let _ = std::fs::remove_file(&fresh);
+    std::os::unix::fs::symlink(name, &fresh)?;
+    std::fs::rename(fresh, latest)
+}
+
+/// Writes beside the path and renames.
+fn write_whole(path: &Path, text: &str) -> std::io::Result<File> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    // Temporary files are for their owner alone; results are for whoever the umask lets in.
+    let mut file =
+        tempfile::Builder::new().permissions(Permissions::from_mode(0o666)).tempfile_in(folder)?;
+    file.write_all(text.as_bytes())?;
+    file.persist(path).map_err(|error| error.error)
 }
 
 #[cfg(test)]
@@ -179,12 +193,13 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_is_named_by_time_profile_and_run_and_latest_points_at_it_once_sealed() {
+    fn a_folder_is_named_by_time_profile_and_run_and_latest_can_point_at_it() {
         let root = tempfile::tempdir().unwrap();
         let folder = folder(root.path());
         assert!(folder.path().ends_with("2026-11-30T10-31-07Z-checkout-0z0y"));
         assert!(!root.path().join("latest").exists());
         folder.seal("{}").unwrap();
+        folder.become_latest().unwrap();
         assert_eq!(std::fs::read_to_string(root.path().join("latest/result.json")).unwrap(), "{}");
     }
 

@@ -29,8 +29,8 @@ pub enum JournalError {
     Write { path: PathBuf, reason: String },
 }
 
-/// Takes facts from anywhere in the run. Cheap to clone; the journal ends when the last clone and
-/// [`JournalWriter::seal`] have gone.
+/// Takes facts from anywhere in the run. Cheap to clone; the journal ends when the last clone
+/// has gone; then [`JournalWriter::seal`] closes it.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     to_writer: mpsc::Sender<Fact>,

@@ -62,8 +62,10 @@ impl Secrets {
     pub(super) fn hide_in(&self, fact: &mut Fact) {
         match fact {
             Fact::Attempt(attempt) => {
-                if let Some(failure) = &mut attempt.failure {
-                    self.hide_within(failure);
+                if let Some(failure) = &mut attempt.failure
+                    && let Cow::Owned(redacted) = self.redact(failure)
+                {
+                    *failure = redacted.into();
                 }
             }
             Fact::Body(body) => self.hide_within(&mut body.text),

@@ -60,6 +60,11 @@ pub enum LabError {
 }
 
 impl LabError {
+    /// Whether the guard failed, and not a server of the lab.
+    pub fn is_trouble_of_the_guard(&self) -> bool {
+        matches!(self, Self::Guard { .. })
+    }
+
     /// Whether a package would cure it.
     pub fn is_missing_program(&self) -> bool {
         matches!(self, Self::Missing { .. })

@@ -86,7 +86,11 @@ impl<'a> Site<'a> {
 impl Belongings {
     /// The folder can be entered by everybody (0711) and read by its owner alone.
     fn new(journal: Journal) -> Result<Self, LabError> {
-        let parent = env::temp_dir();
+        // An empty TMPDIR is as good as none.
+        let parent = match env::var_os("TMPDIR") {
+            Some(folder) if folder.is_empty() => PathBuf::from("/tmp"),
+            _ => env::temp_dir(),
+        };
         let failed = |act, path: &Path| {
             let path = path.to_owned();
             move |source| LabError::File { act, path, source }

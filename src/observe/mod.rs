@@ -13,7 +13,6 @@ mod rows;
 mod setup;
 mod sockets;
 mod statement;
-
 mod survey;
 
 pub use drain::{DrainLimits, Drained};

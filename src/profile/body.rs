@@ -17,6 +17,16 @@ pub enum BodyTemplate {
 }
 
 impl BodyTemplate {
+    /// Every text in it.
+    pub fn texts(&self) -> Vec<&TextTemplate> {
+        match self {
+            Self::Literal(_) => Vec::new(),
+            Self::Text(text) => vec![text],
+            Self::Array(items) => items.iter().flat_map(Self::texts).collect(),
+            Self::Object(fields) => fields.iter().flat_map(|(_, value)| value.texts()).collect(),
+        }
+    }
+
     /// Renders to JSON; object fields keep the order of the file only when written by
     /// [`BodyTemplate::render_text`].
     pub fn render(&self, filling: &Filling<'_>) -> serde_json::Value {
@@ -88,24 +98,9 @@ impl BodyTemplate {
         }
     }
 
-    /// Every text in it.
-    pub fn texts(&self) -> Vec<&TextTemplate> {
-        match self {
-            Self::Literal(_) => Vec::new(),
-            Self::Text(text) => vec![text],
-            Self::Array(items) => items.iter().flat_map(Self::texts).collect(),
-            Self::Object(fields) => fields.iter().flat_map(|(_, value)| value.texts()).collect(),
-        }
-    }
-
     /// Whether any text in it has this hole.
     pub fn has(&self, hole: Hole) -> bool {
-        match self {
-            Self::Literal(_) => false,
-            Self::Text(text) => text.has(hole),
-            Self::Array(items) => items.iter().any(|item| item.has(hole)),
-            Self::Object(fields) => fields.iter().any(|(_, value)| value.has(hole)),
-        }
+        self.texts().iter().any(|text| text.has(hole))
     }
 
     fn write_text(&self, filling: &Filling<'_>, out: &mut String) {

@@ -23,6 +23,8 @@ pub enum LoadProfileError {
     },
     #[error("{} is a folder, not a profile", .path.display())]
     Folder { path: PathBuf, profiles: Vec<PathBuf> },
+    #[error("{} is a pipe, socket or device, not a profile", .path.display())]
+    NotAFile { path: PathBuf },
     #[error("{} is larger than 1 MiB", .path.display())]
     TooLarge { path: PathBuf },
     #[error("{} is not a text in UTF-8: line {line} has other bytes", .path.display())]
@@ -59,6 +61,11 @@ fn read(path: &Path) -> Result<String, LoadProfileError> {
             _ => LoadProfileError::Unreadable { path, source },
         }
     };
+    // Opening a pipe would wait for its other end, and nobody could interrupt that.
+    let kind = std::fs::metadata(path).map_err(unreadable)?;
+    if !kind.is_file() && !kind.is_dir() {
+        return Err(LoadProfileError::NotAFile { path: path.to_owned() });
+    }
     let file = File::open(path).map_err(unreadable)?;
     let mut bytes = Vec::new();
     file.take(LONGEST_PROFILE + 1).read_to_end(&mut bytes).map_err(unreadable)?;
@@ -137,6 +144,7 @@ impl LoadProfileError {
                 vec!["give the path of a profile; this folder has none".to_owned()]
             }
             Self::Folder { profiles, .. } => vec![format!("it has {}", listed(profiles))],
+            Self::NotAFile { .. } => vec!["write the profile into a file first".to_owned()],
             Self::TooLarge { .. } => {
                 vec!["a profile has a few dozen lines: is this another file?".to_owned()]
             }

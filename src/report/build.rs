@@ -9,6 +9,7 @@ use super::result::{
     BudgetResult, BurstResult, DoubtResult, FindingResult, GateResult, Reproduction, RunResult,
     RunSummary, SCHEMA_VERSION, StoryResult,
 };
+use super::unknown::unknown_answers;
 use crate::audit::{Evidence, Finding, Gate, Judgement, Scene, Verdict};
 use crate::history::{BurstFacts, History, RunTime};
 use crate::profile::Profile;
@@ -69,6 +70,7 @@ pub fn build(material: Material<'_>) -> RunResult {
             })
             .collect(),
         accounting: judgement.accounting.clone(),
+        unknown_answers: unknown_answers(history),
         latency,
         bursts: history
             .bursts

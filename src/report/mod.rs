@@ -7,13 +7,14 @@ pub mod format;
 mod latency;
 mod result;
 mod text;
+mod unknown;
 
 pub use build::{Material, Telling, build, findings, gates};
 pub use csv::csv;
 pub use experiments::{Experiment, experiments};
 pub use result::{
     BudgetResult, BurstResult, DoubtResult, FindingResult, GateResult, LatencyResult, Reproduction,
-    RunResult, RunSummary, SCHEMA_VERSION, StoryResult,
+    RunResult, RunSummary, SCHEMA_VERSION, StoryResult, UnknownAnswer,
 };
 pub use text::{live, text};
 

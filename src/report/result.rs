@@ -32,6 +32,8 @@ pub struct RunResult {
     /// Why the run proves less than it set out to.
     pub doubts: Vec<DoubtResult>,
     pub accounting: Accounting,
+    /// Answers that the contract doesn't know and failures on the way, the most frequent first.
+    pub unknown_answers: Vec<UnknownAnswer>,
     /// Latency of the bursts' attempts, by class of outcome.
     pub latency: Vec<LatencyResult>,
     pub bursts: Vec<BurstResult>,
@@ -119,6 +121,14 @@ pub struct DoubtResult {
     pub code: String,
     pub what: String,
     pub cure: String,
+}
+
+/// One kind of unknown outcome.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UnknownAnswer {
+    pub count: u64,
+    /// Status and beginning of the body, or what went wrong on the way.
+    pub what: String,
 }
 
 /// Latency from release to the end of the reply, microseconds. Attempts that were given up count

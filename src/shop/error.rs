@@ -52,6 +52,17 @@ const SERIALIZATION_FAILURE: &str = "40001";
 const DEADLOCK_DETECTED: &str = "40P01";
 
 impl ShopError {
+    /// True when the command line is to be corrected, not the world around it.
+    pub fn is_mistake_of_the_caller(&self) -> bool {
+        matches!(
+            self,
+            Self::UrlMissing { .. }
+                | Self::PostgresUrl { .. }
+                | Self::RedisUrl { .. }
+                | Self::UnknownDefect { .. }
+        )
+    }
+
     /// True unless COMMIT may have been carried out.
     pub fn certainly_had_no_effect(&self) -> bool {
         !matches!(self, Self::CommitUnclear { .. })

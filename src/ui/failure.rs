@@ -37,14 +37,15 @@ impl Exit {
 pub struct Failure {
     pub exit: Exit,
     pub code: Option<&'static Code>,
+    /// One sentence, or the whole message where `is_told` says so.
     pub what: String,
     /// From the nearest cause to the farthest.
     pub because: Vec<String>,
     pub cure: String,
     /// What was kept, or anything else worth knowing.
     pub notes: Vec<String>,
-    /// The whole message, where somebody who knows more has written it already.
-    pub told: Option<String>,
+    /// Whether somebody who knows more has written the whole message already.
+    pub is_told: bool,
 }
 
 impl Failure {
@@ -57,13 +58,13 @@ impl Failure {
             because: Vec::new(),
             cure: cure.into(),
             notes: Vec::new(),
-            told: None,
+            is_told: false,
         }
     }
 
     /// A mistake that is told in full already, such as those of a profile.
     pub fn told(message: String) -> Self {
-        Self { told: Some(message), ..Self::usage(String::new(), String::new()) }
+        Self { is_told: true, ..Self::usage(message, String::new()) }
     }
 
     /// A trouble of the registry, with the error that brought it and everything behind it.
@@ -81,7 +82,7 @@ impl Failure {
             because,
             cure: code.cure.to_owned(),
             notes: Vec::new(),
-            told: None,
+            is_told: false,
         }
     }
 
@@ -93,8 +94,8 @@ impl Failure {
 
     /// The message for stderr, styled.
     pub fn render(&self) -> String {
-        if let Some(told) = &self.told {
-            return told.clone();
+        if self.is_told {
+            return self.what.clone();
         }
         const RED: Style = AnsiColor::Red.on_default().bold();
         let code = self.code.map(|code| format!("[{}]", code.id)).unwrap_or_default();

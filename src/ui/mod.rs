@@ -35,10 +35,17 @@ pub fn colors_stderr() -> bool {
     anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never
 }
 
-/// The command's result. A reader that went away (`| head`) is no error.
+/// The command's result. A reader that went away (`| head`) has had enough; any other trouble is
+/// told, or the verdict would be lost in silence.
 pub fn result(text: &str) {
-    let _ = anstream::stdout().write_all(text.as_bytes());
-    let _ = anstream::stdout().flush();
+    let mut out = anstream::stdout();
+    let written = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    match written {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            note(&format!("error: the result can't be written to stdout: {error}"));
+        }
+        _ => {}
+    }
 }
 
 /// A note beside the result.

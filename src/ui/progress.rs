@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::drill::{Event, Watcher};
-use crate::load::Progress;
-use crate::report::format::{duration_us, thousands};
+use crate::load::{Progress, ProgressNow};
+use crate::report::format::{counted, duration_us, thousands};
 
 /// Between two plain lines of one phase.
 const LINE_EVERY: Duration = Duration::from_secs(10);
@@ -78,20 +78,20 @@ impl Watcher for Narrator {
                 self.watch(name, attempts, progress);
             }
             Event::AskingAgain { intents, progress } => {
-                self.watch("asking again".to_owned(), intents as u64, progress);
+                let intents = intents as u64;
+                let title = format!("asking again for {}", counted(intents, "intent", "intents"));
+                self.watch(title, intents, progress);
             }
             Event::PhaseEnded { name, took } => {
                 self.replace(None);
                 super::note(&format!("  {name}: done in {}", short(took)));
             }
-            Event::LabReady { took, about } => {
-                super::note(&format!("  lab ready in {}: {about}", short(took)));
-            }
+            Event::LabReady { took } => super::note(&format!("  lab ready in {}", short(took))),
             Event::TargetReady { took, about } => {
                 super::note(&format!("  target ready in {}: {about}", short(took)));
             }
             Event::InstanceExited { name, status } => {
-                super::note(&format!("  {name} ended by itself: {status}"));
+                super::note(&format!("  {name} ended, and not by the drill: {status}"));
             }
             Event::Draining => {
                 self.replace(None);
@@ -116,15 +116,41 @@ impl Drop for Narrator {
     }
 }
 
+/// What has happened since a phase began; the counters are the whole run's.
+#[derive(Clone, Copy)]
+struct Since(ProgressNow);
+
+impl Since {
+    fn retries(self, now: &ProgressNow) -> u64 {
+        now.retries.saturating_sub(self.0.retries)
+    }
+
+    /// First attempts that were answered: a retry that has been sent isn't one more of the plan.
+    fn answered(self, now: &ProgressNow, total: u64) -> u64 {
+        let answers = now.answered.saturating_sub(self.0.answered);
+        answers.saturating_sub(self.retries(now)).min(total)
+    }
+
+    fn state(self, now: &ProgressNow) -> String {
+        if now.released == self.0.released {
+            let connected = now.connected.saturating_sub(self.0.connected);
+            format!("{} connected", thousands(connected))
+        } else {
+            format!("{} retries", thousands(self.retries(now)))
+        }
+    }
+}
+
 fn bar(title: &str, total: u64, progress: &Progress, over: &AtomicBool) {
+    let since = Since(progress.now());
     let style = ProgressStyle::with_template("  {prefix} [{bar:30}] {pos}/{len} answered  {msg}")
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .progress_chars("=> ");
     let bar = ProgressBar::new(total).with_style(style).with_prefix(title.to_owned());
     while !over.load(Ordering::Relaxed) {
         let now = progress.now();
-        bar.set_position(now.answered);
-        bar.set_message(state(&now));
+        bar.set_position(since.answered(&now, total));
+        bar.set_message(since.state(&now));
         std::thread::park_timeout(LOOK_EVERY);
     }
     bar.finish_and_clear();
@@ -132,27 +158,20 @@ fn bar(title: &str, total: u64, progress: &Progress, over: &AtomicBool) {
 
 fn lines(title: &str, total: u64, progress: &Progress, over: &AtomicBool) {
     super::note(&format!("  {title}: {} attempts", thousands(total)));
+    let since = Since(progress.now());
     let mut last = Instant::now();
     while !over.load(Ordering::Relaxed) {
         if last.elapsed() >= LINE_EVERY {
             let now = progress.now();
-            let answered = thousands(now.answered);
+            let answered = thousands(since.answered(&now, total));
+            let state = since.state(&now);
             super::note(&format!(
-                "  {title}: {answered} of {} answered, {}",
-                thousands(total),
-                state(&now)
+                "  {title}: {answered} of {} answered, {state}",
+                thousands(total)
             ));
             last = Instant::now();
         }
         std::thread::park_timeout(LOOK_EVERY);
-    }
-}
-
-fn state(now: &crate::load::ProgressNow) -> String {
-    if now.released == 0 {
-        format!("{} connected", thousands(now.connected))
-    } else {
-        format!("{} retries", thousands(now.retries))
     }
 }
 

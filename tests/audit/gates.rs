@@ -34,10 +34,18 @@ fn an_answer_before_its_own_release_is_no_overlap() {
 
 #[test]
 fn a_burst_that_is_not_concurrent_claims_no_overlap() {
-    let mut drill = Drill::clean(1, 1);
+    let mut drill = Drill::clean(1, 2);
+    drill.history.attempts[1].released = Some(ms(100));
     assert_doubted(&drill, "G1");
     drill.history.phases[0].contended = None;
     assert_eq!(drill.judge().verdict, Verdict::Passed);
+}
+
+#[test]
+fn a_run_without_a_second_answer_has_compared_nothing() {
+    let mut drill = Drill::clean(3, 1);
+    drill.history.phases[0].concurrent = false;
+    assert_doubted(&drill, "G12");
 }
 
 #[test]

@@ -267,7 +267,7 @@ fn an_exit_is_found_unless_it_was_ours() {
     drill.history.exits[0].ours = false;
     let judgement = drill.judge();
     let finding = only(&judgement, "I27");
-    assert_eq!(finding.title, "the target ended once by itself");
+    assert_eq!(finding.title, "the target ended once, and not by the drill");
     assert!(finding.help.ends_with("ECONNREFUSED"));
 }
 

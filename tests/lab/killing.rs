@@ -11,8 +11,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tempfile::TempDir;
 
+use crate::backends::busy_backend;
 use crate::footprint::Footprint;
-use crate::running::busy_backend;
 use crate::{EXE, until};
 
 const GONE_LIMIT: Duration = Duration::from_secs(2);
@@ -67,7 +67,7 @@ impl Owner {
     async fn until_seen(&mut self, sign: &str) {
         until(Duration::from_secs(20), || {
             self.footprint.look();
-            let seen = self.footprint.has_seen(sign);
+            let seen = self.footprint.find(sign).is_some();
             if seen { Ok(()) } else { Err(format!("no {sign}")) }
         })
         .await;
@@ -125,7 +125,7 @@ async fn a_kill_leaves_nothing_when_backends_are_busy_and_servers_are_stopped() 
     backend.open().unwrap().signal(Signal::Stop).unwrap();
     owner.footprint.look();
     for server in ["redis-server", " shop "] {
-        let process = owner.footprint.find(server);
+        let (process, _) = owner.footprint.find(server).unwrap();
         process.open().unwrap().signal(Signal::Stop).unwrap();
     }
     owner.kill().await;

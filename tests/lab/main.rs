@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like the tests themselves")]
 
+#[path = "../common/backends.rs"]
+mod backends;
+#[path = "../common/footprint.rs"]
 mod footprint;
 mod guarding;
 mod killing;

@@ -3,32 +3,14 @@
 use std::time::Duration;
 
 use dupeproof::chaos;
-use dupeproof::guard::{ProcessId, Signal};
+use dupeproof::guard::Signal;
 use dupeproof::lab::{Lab, LabEvent, Server};
-use sqlx::{Connection, PgConnection};
-use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use crate::backends::busy_backend;
 use crate::footprint::Footprint;
-use crate::starting::{ask, spec};
+use crate::starting::spec;
 use crate::{guard, until};
-
-/// A back-end that never looks up from its work, and its process.
-pub async fn busy_backend(url: &str) -> (JoinHandle<()>, ProcessId) {
-    let mut connection = PgConnection::connect(url).await.unwrap();
-    let pid: i32 =
-        sqlx::query_scalar("SELECT pg_backend_pid()").fetch_one(&mut connection).await.unwrap();
-    let busy = tokio::spawn(async move {
-        // It ends with the server.
-        let _ = sqlx::raw_sql("DO $$ BEGIN LOOP END LOOP; END $$").execute(&mut connection).await;
-    });
-    let working =
-        "SELECT count(*)::text FROM pg_stat_activity WHERE state = 'active' AND query LIKE 'DO %'";
-    timeout(Duration::from_secs(5), async { while ask(url, working).await.unwrap() == "0" {} })
-        .await
-        .unwrap();
-    (busy, ProcessId::of(pid.unsigned_abs()).unwrap())
-}
 
 #[tokio::test]
 async fn a_server_that_dies_is_an_event_with_its_status_and_log() {

@@ -8,9 +8,10 @@ use dupeproof::guard::Signal;
 use dupeproof::lab::{Lab, LabError, LabEvent, LabSpec, Server};
 use tokio::time::timeout;
 
+use crate::backends::ask;
 use crate::footprint::Footprint;
 use crate::guard;
-use crate::starting::{ask, spec};
+use crate::starting::spec;
 
 /// The status of an order placed with a key of its own.
 fn order(address: SocketAddr, key: &str) -> String {

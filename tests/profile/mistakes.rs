@@ -96,6 +96,7 @@ each! {
     variable_with_line_break: "request.place = { post = '/orders/{key}', headers.A = '${TOKEN}${TWO_LINES}' }";
     variable_that_is_a_hole: "request.place = { post = '/orders/${key}/{key}' }";
     variable_with_an_odd_name: "request.place = { post = '/orders/{key}', body.a = '${A B} ${' }";
+    variable_beside_a_key: "request.place = { post = '/o', headers = { Idempotency-Key = '${TOKEN}-{key}' } }";
     variable_in_a_title: "title = \"costs ${TOKEN}\"";
     template_unknown_hole: "request.place = { post = '/orders/{key}', body.a = \"é \\u00e9 \\\"{usr}\\\" and {price}\" }";
     template_single_brace: "request.place = { post = '/orders/{key', body.a = '}' }";

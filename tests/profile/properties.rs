@@ -131,7 +131,7 @@ proptest! {
         let profile = format!(
             "title = {}\nseed = {seed}\nclient.timeout = \"{millis}ms\"\n\
              [request.place]\npost = \"/orders\"\n\
-             headers = {{ Idempotency-Key = \"{{key}}\", A = {}, B = \"${{TOKEN}}{{user}}\" }}\n\
+             headers = {{ Idempotency-Key = \"{{key}}\", A = {}, B = \"${{TOKEN}}\" }}\n\
              body = {{ {} = {}, \"a name that is longer than all the others\" = [{share:?}, {seed_half}] }}\n\
              [[phase]]\nname = {}\n\
              burst.same-key = {{ users = {users}, threads = 2, overlap-share = {share:?} }}\n",

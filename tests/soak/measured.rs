@@ -13,6 +13,7 @@ pub fn write(name: &str, title: &str, body: &str) {
     let _ = writeln!(page, "- machine: {}\n", machine());
     page.push_str(body);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/measured").join(name);
+    std::fs::create_dir_all(path.parent().expect("it has a folder")).expect("docs can be written");
     std::fs::write(path, page).expect("docs/measured can be written");
 }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::super::body::BodyTemplate;
 use super::super::mistake::{Mistake, quoted};
 use super::super::node::{Entry, Node};
-use super::super::template::Hole;
+use super::super::template::{Hole, TextTemplate};
 use super::counted_by;
 use super::holes::{has, is_whole};
 use super::uses::{Part, Use};
@@ -18,6 +18,32 @@ pub(super) fn compare(profile: &Node, uses: &[Use<'_>], found: &mut Vec<Mistake>
         headers_differ(request, found);
         if carries_a_key(&request.name, uses) {
             key_is_sent(request, counts_by_key, found);
+        }
+        secrets_are_not_stored(request, found);
+    }
+}
+
+/// The target stores users, keys, products and quantities with its orders, and from there they come
+/// into the rows and the evidence of a run. A secret beside one of them would come along.
+fn secrets_are_not_stored(request: &Entry, found: &mut Vec<Mistake>) {
+    let stored = [Hole::User, Hole::Key, Hole::Token, Hole::Product, Hole::Quantity];
+    let leaks = |text: &TextTemplate| text.is_secret() && stored.iter().any(|&hole| text.has(hole));
+    let in_body = |body: &BodyTemplate| body.texts().into_iter().any(leaks);
+    let headers = request.node.get("headers").map(Node::entries).unwrap_or_default();
+    let body = request.node.entries().iter().filter(|entry| entry.node.json().is_some());
+    for entry in headers.iter().chain(body) {
+        let leaks =
+            entry.node.template().is_some_and(leaks) || entry.node.json().is_some_and(in_body);
+        if leaks {
+            let what = format!(
+                "{} puts a secret beside something that the target stores with its orders",
+                quoted(&entry.name)
+            );
+            found.push(
+                Mistake::new(&codes::VARIABLE, entry.node.span.clone(), what)
+                    .label("rows and evidence of the run would show it")
+                    .help("give the secret a header of its own, such as Authorization"),
+            );
         }
     }
 }

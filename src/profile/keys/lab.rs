@@ -18,7 +18,7 @@ pub static LAB: Table = Table {
         .default("2"),
         Field::new(
             "defects",
-            "Defects of the shop that are switched on, by name or number. `dupeproof shop --help` lists them.",
+            "Defects of the shop that are switched on, by name or number. `dupeproof shop --list-defects` lists them.",
             Shape::List { items: &Shape::Text(&DEFECT), at_least: 0 },
         )
         .default("[]")

@@ -10,7 +10,7 @@ use comfy_table::ContentArrangement;
 
 use super::super::format::{counted, duration_us};
 use super::super::result::{BudgetResult, GateResult};
-use super::{GREEN, RED, heading, table};
+use super::{GREEN, RED, YELLOW, heading, table};
 use crate::audit::GateState;
 
 pub(super) fn write(gates: &[GateResult], budgets: &[BudgetResult], out: &mut String) {
@@ -18,7 +18,11 @@ pub(super) fn write(gates: &[GateResult], budgets: &[BudgetResult], out: &mut St
     let mut table = table(4);
     table.set_content_arrangement(ContentArrangement::Dynamic);
     for gate in gates.iter().filter(|gate| stands_alone(gate)) {
-        let mark = if gate.state == GateState::Held { "ok" } else { "x" };
+        let mark = match (gate.state, is_condition(gate)) {
+            (GateState::Held, _) => "ok",
+            (_, true) => "?",
+            (_, false) => "x",
+        };
         table.add_row([mark, &gate.title, &gate.detail, &gate.code]);
     }
     for budget in budgets {
@@ -47,6 +51,7 @@ pub(super) fn write(gates: &[GateResult], budgets: &[BudgetResult], out: &mut St
         let styled = match line.split_once(' ') {
             Some(("x", rest)) => format!("{RED}x{RED:#} {rest}"),
             Some(("ok", rest)) => format!("{GREEN}ok{GREEN:#} {rest}"),
+            Some(("?", rest)) => format!("{YELLOW}?{YELLOW:#} {rest}"),
             _ => line.to_owned(),
         };
         let _ = writeln!(out, "    {styled}");

@@ -8,11 +8,11 @@ mod gate;
 use std::fmt::Write;
 
 use anstyle::{AnsiColor, Style};
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
-use super::format::{counted, duration_us, thousands};
+use super::format::{counted, duration_us, shell, thousands};
 use super::result::{BurstResult, FindingResult, GateResult, RunResult};
-use crate::audit::{GateState, Verdict};
+use crate::audit::{Evidence, GateState, Verdict};
 use crate::codes::Severity;
 
 const WIDTH: u16 = 80;
@@ -82,12 +82,7 @@ fn tell(finding: &FindingResult, told: &[FindingResult], out: &mut String) {
             (None, _) => format!(" ({shown} of {})", thousands(finding.evidence_rows)),
         };
         let _ = writeln!(out, "  evidence{of}");
-        let mut table = table(4);
-        table.add_row(&finding.evidence.columns);
-        for row in &finding.evidence.rows {
-            table.add_row(row);
-        }
-        indented(out, &mut table);
+        indented(out, &mut evidence(&finding.evidence));
     }
     let same = |one: &&FindingResult| tells_the_same(one, finding);
     if let Some(told) = told.iter().find(same) {
@@ -114,6 +109,34 @@ fn tell(finding: &FindingResult, told: &[FindingResult], out: &mut String) {
         let _ = writeln!(out, "  reproduce\n    {BOLD}{}{BOLD:#}", again.command);
         wrapped(out, 4, "", &again.about);
     }
+}
+
+/// Rows that don't fit the page are wrapped between words. Names stay whole, to be copied, unless
+/// one of them is as long as a sentence.
+fn evidence(evidence: &Evidence) -> Table {
+    const LONGEST_NAME: usize = 40;
+    const PADDING: usize = 2;
+    let mut table = table(4);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.add_row(&evidence.columns);
+    for row in &evidence.rows {
+        table.add_row(row);
+    }
+    let widest = |index: usize| {
+        let rows = evidence.rows.iter().chain([&evidence.columns]);
+        let cells = rows.filter_map(|row| row.get(index));
+        let names = cells.flat_map(|cell| cell.split(' ')).map(str::len);
+        names.filter(|length| *length <= LONGEST_NAME).max().unwrap_or(0) + PADDING
+    };
+    let widths: Vec<usize> = (0..evidence.columns.len()).map(widest).collect();
+    let room = usize::from(WIDTH) - 4;
+    for (column, &width) in table.column_iter_mut().zip(&widths) {
+        // When even the names don't fit side by side, the page wins.
+        if widths.iter().sum::<usize>() <= room {
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(width as u16)));
+        }
+    }
+    table
 }
 
 fn drill(result: &RunResult, out: &mut String) {
@@ -154,6 +177,10 @@ fn drill(result: &RunResult, out: &mut String) {
         thousands(sums.intents_with_more),
     );
     wrapped(out, 4, "", &intents);
+    for unknown in &result.unknown_answers {
+        let lead = format!("unknown, {} times: ", thousands(unknown.count));
+        wrapped(out, 4, &lead, &unknown.what);
+    }
     for burst in &result.bursts {
         exactness(burst, out);
     }
@@ -168,9 +195,7 @@ fn drill(result: &RunResult, out: &mut String) {
 
 fn exactness(burst: &BurstResult, out: &mut String) {
     heading(out, "BURST");
-    let mut line = |label: &str, text: &str| {
-        let _ = writeln!(out, "    {label:<9}{text}");
-    };
+    let mut line = |label: &str, text: &str| wrapped(out, 4, &format!("{label:<9}"), text);
     line("phase", &format!("{} ({}, release {})", burst.phase, burst.burst, burst.release));
     line(
         "overlap",
@@ -246,6 +271,9 @@ fn ending(result: &RunResult, out: &mut String) {
     let took = duration_us(result.run.took_ms * 1_000);
     let _ =
         writeln!(out, "\n  {style}{word}{style:#}  {tally} in {took}   exit {}", result.exit_code);
+    if !result.run.defects.is_empty() {
+        wrapped(out, 2, "with     ", &format!("{} switched on", result.run.defects.join(", ")));
+    }
     let _ = writeln!(out, "  {DIM}results{DIM:#}  {}", result.run.folder);
     let _ = writeln!(out, "  {DIM}next{DIM:#}     {}", next(result));
 }
@@ -256,16 +284,11 @@ fn next(result: &RunResult) -> String {
         (Verdict::Violated, Some(finding)) => format!("dupeproof explain {}", finding.code),
         (Verdict::Inconclusive, _) => match result.doubts.first() {
             Some(doubt) => format!("dupeproof explain {}", doubt.code),
-            None => format!("dupeproof audit {}", result.run.folder),
+            None => format!("dupeproof audit {}", shell(&result.run.folder)),
         },
-        _ if !result.environment.contains_key("lab") => {
-            format!("dupeproof audit {}", result.run.folder)
-        }
-        _ if result.run.defects.is_empty() => format!(
-            "dupeproof run {} --defects check-then-insert,no-unique-constraint",
-            result.run.profile
-        ),
-        _ => "dupeproof shop --list-defects".to_owned(),
+        // With defects on, another line of defence has hidden them: the list says which.
+        _ if !result.run.defects.is_empty() => "dupeproof shop --list-defects".to_owned(),
+        _ => "dupeproof demo".to_owned(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What of ours is there: processes, folders, shared memory.
+//! What of ours is there: processes, listening ports, folders, shared memory.
 //!
 //! Ours is what names our folder in its command line, environment or working directory, and what
 //! descends from that; never a name of a program, because other people's servers run here too.
@@ -16,17 +16,20 @@ pub struct Footprint {
     folder: PathBuf,
     processes: BTreeMap<u32, (ProcessId, String)>,
     files: BTreeSet<PathBuf>,
+    /// Inodes, because a port may be somebody else's a moment later.
+    sockets: BTreeSet<String>,
 }
 
 impl Footprint {
     /// Of a lab's own folder, or of the TMPDIR of a program that makes labs.
     pub fn of(folder: &Path) -> Self {
-        let folder = folder.canonicalize().unwrap();
-        Self { folder, processes: BTreeMap::new(), files: BTreeSet::new() }
+        let folder = folder.canonicalize().expect("the folder is there");
+        let (processes, files) = (BTreeMap::new(), BTreeSet::new());
+        Self { folder, processes, files, sockets: BTreeSet::new() }
     }
 
     pub fn look(&mut self) {
-        let pids = fs::read_dir("/proc").unwrap().flatten();
+        let pids = fs::read_dir("/proc").expect("/proc is there").flatten();
         let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
         for pid in pids.filter(|pid| *pid != std::process::id()) {
             let Some(process) = ProcessId::of(pid) else {
@@ -40,18 +43,15 @@ impl Footprint {
                 let name = String::from_utf8_lossy(&name).replace('\0', " ");
                 self.processes.insert(pid, (process, name));
                 self.note_shared_files(pid);
+                self.note_sockets(pid);
             }
         }
     }
 
-    /// Whether a process with this in its command line has been seen.
-    pub fn has_seen(&self, words: &str) -> bool {
-        self.processes.values().any(|(_, name)| name.contains(words))
-    }
-
-    /// The process that was seen with this in its command line.
-    pub fn find(&self, words: &str) -> ProcessId {
-        self.processes.values().find(|(_, name)| name.contains(words)).unwrap().0
+    /// The process that was seen with this in its command line, and that line.
+    pub fn find(&self, words: &str) -> Option<(ProcessId, &str)> {
+        let found = self.processes.values().find(|(_, name)| name.contains(words));
+        found.map(|(process, name)| (*process, name.as_str()))
     }
 
     /// Looks, and lists what is there now. Zombies are not there.
@@ -65,6 +65,7 @@ impl Footprint {
             self.files.iter().filter(|file| file.exists()).map(|file| file.display().to_string()),
         );
         left.extend(self.segments());
+        left.extend(self.listeners());
         if left.is_empty() { Ok(()) } else { Err(left.join("\n")) }
     }
 
@@ -79,12 +80,13 @@ impl Footprint {
     }
 
     fn folders(&self) -> Vec<PathBuf> {
-        let is_lab =
-            |path: &Path| path.file_name().unwrap().as_bytes().starts_with(b"dupeproof-lab-");
+        let is_lab = |path: &Path| {
+            path.file_name().unwrap_or_default().as_bytes().starts_with(b"dupeproof-lab-")
+        };
         if is_lab(&self.folder) {
             return self.folder.exists().then(|| self.folder.clone()).into_iter().collect();
         }
-        let entries = fs::read_dir(&self.folder).unwrap().flatten();
+        let entries = fs::read_dir(&self.folder).expect("the folder is there").flatten();
         entries.map(|entry| entry.path()).filter(|path| is_lab(path)).collect()
     }
 
@@ -94,13 +96,35 @@ impl Footprint {
         self.files.extend(paths.filter(|path| path.starts_with("/dev/shm/")).map(PathBuf::from));
     }
 
+    fn note_sockets(&mut self, pid: u32) {
+        let descriptors = fs::read_dir(format!("/proc/{pid}/fd")).into_iter().flatten().flatten();
+        let links = descriptors.filter_map(|entry| fs::read_link(entry.path()).ok());
+        let inode = |link: PathBuf| {
+            let inode = link.to_str()?.strip_prefix("socket:[")?.strip_suffix(']')?;
+            Some(inode.to_owned())
+        };
+        self.sockets.extend(links.filter_map(inode));
+    }
+
+    /// Sockets of ours that still listen. The fields are those of proc_pid_net(5).
+    fn listeners(&self) -> Vec<String> {
+        const LISTENING: &str = "0A";
+        let tables = ["/proc/net/tcp", "/proc/net/tcp6"].map(fs::read_to_string);
+        let rows = tables.iter().flatten().flat_map(|table| table.lines().skip(1));
+        let rows = rows.map(|row| row.split_ascii_whitespace().collect::<Vec<_>>());
+        rows.filter(|row| row[3] == LISTENING && self.sockets.contains(row[9]))
+            .map(|row| format!("listening socket {}", row[1]))
+            .collect()
+    }
+
     /// System V segments that one of our processes has made.
     fn segments(&self) -> Vec<String> {
-        let table = fs::read_to_string("/proc/sysvipc/shm").unwrap();
+        let table = fs::read_to_string("/proc/sysvipc/shm").expect("the kernel has System V");
         let rows =
             table.lines().skip(1).map(|row| row.split_ascii_whitespace().collect::<Vec<_>>());
-        rows.filter(|row| self.processes.contains_key(&row[4].parse().unwrap()))
-            .map(|row| format!("System V segment {} of {}", row[1], row[4]))
-            .collect()
+        let ours = |row: &Vec<&str>| {
+            row[4].parse().is_ok_and(|creator: u32| self.processes.contains_key(&creator))
+        };
+        rows.filter(ours).map(|row| format!("System V segment {} of {}", row[1], row[4])).collect()
     }
 }
