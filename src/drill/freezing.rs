@@ -48,7 +48,7 @@ impl GroundFreezer {
             for process in news {
                 match chaos::pause(&process, &self.journal).await {
                     Ok(stopped) => paused.push(stopped),
-                    Err(_) if process.has_ended() => {}
+                    Err(error) if error.is_end_of_process() => {}
                     Err(error) => return Err(format!("{name}: {}", full(&error))),
                 }
             }
@@ -79,47 +79,35 @@ impl Freezer for GroundFreezer {
         })
     }
 
+    /// One that has ended while it was frozen isn't resumed; its end is told by those who watch it.
     fn thaw(&self) -> Freezing<'_, Vec<(InstanceId, Instant)>> {
         Box::pin(async {
             let paused = std::mem::take(&mut *self.paused.lock().await);
             let mut owners = Vec::new();
             let mut all = Vec::new();
             for (id, family) in paused {
-                owners.extend(family.iter().map(|process| (process.id(), id)));
+                owners.extend(family.iter().map(|_| id));
                 all.extend(family.into_iter().rev());
             }
-            let before = Instant::now();
-            let resumed = match chaos::resume_all(all).await {
-                Ok(resumed) => resumed,
-                // A process that ended as soon as it went on is no failure to let it go on; none of
-                // them went on earlier than this.
-                Err(chaos::ChaosError::Act { source: guard::GuardError::Ended(_), .. }) => {
-                    let ids: HashSet<InstanceId> = owners.iter().map(|(_, id)| *id).collect();
-                    return Ok(ids.into_iter().map(|id| (id, before)).collect());
+            let mut moments: Vec<(InstanceId, Instant)> = Vec::new();
+            for (id, resumed) in owners.into_iter().zip(chaos::resume_all(all).await) {
+                match resumed {
+                    Ok(resumed) => note_first(&mut moments, id, resumed.sent),
+                    Err(error) if error.is_end_of_process() => {}
+                    Err(error) => return Err(full(&error)),
                 }
-                Err(error) => return Err(full(&error)),
-            };
-            Ok(first_moments(&owners, &resumed))
+            }
+            Ok(moments)
         })
     }
 }
 
-/// When the first process of each instance went on: no answer of it can be older.
-fn first_moments(
-    owners: &[(ProcessId, InstanceId)],
-    resumed: &[chaos::Resumed],
-) -> Vec<(InstanceId, Instant)> {
-    let mut moments: Vec<(InstanceId, Instant)> = Vec::new();
-    for one in resumed {
-        let Some((_, id)) = owners.iter().find(|(process, _)| *process == one.process) else {
-            continue;
-        };
-        match moments.iter_mut().find(|(known, _)| known == id) {
-            Some((_, first)) => *first = (*first).min(one.sent),
-            None => moments.push((*id, one.sent)),
-        }
+/// An instance goes on when the first of its processes does: no answer of it can be older.
+fn note_first(moments: &mut Vec<(InstanceId, Instant)>, id: InstanceId, sent: Instant) {
+    match moments.iter_mut().find(|(known, _)| *known == id) {
+        Some((_, first)) => *first = sent.min(*first),
+        None => moments.push((id, sent)),
     }
-    moments
 }
 
 /// An error with everything behind it, in one line.

@@ -57,7 +57,7 @@ async fn racing_requests_meet_at_the_order_that_was_made_for_them() {
         assert_eq!(names, ["pay", "close"]);
         assert_ne!(intents[0].key, intents[1].key);
         let of = |id| history.attempts.iter().filter(move |one| one.intent == id);
-        let first = history.attempts.iter().find(|one| one.order.as_ref() == Some(&order));
+        let first = history.attempts.iter().find(|one| one.order.as_deref() == Some(&*order));
         let made = history.intent(first.unwrap().intent);
         assert!(intents.iter().all(|intent| intent.user == made.user));
         let racing: Vec<_> = intents.iter().flat_map(|intent| of(intent.id)).collect();
