@@ -61,7 +61,7 @@ fn tell(finding: &FindingResult, told: &[FindingResult], out: &mut String) {
             (None, _) => format!(" ({shown} of {})", thousands(finding.evidence_rows)),
         };
         let _ = writeln!(out, "  evidence{of}");
-        indented(out, &mut evidence(&finding.evidence));
+        evidence(&finding.evidence, out);
     }
     let same = |one: &&FindingResult| tells_the_same(one, finding);
     if let Some(told) = told.iter().find(same) {
@@ -91,24 +91,34 @@ fn tell(finding: &FindingResult, told: &[FindingResult], out: &mut String) {
 }
 
 /// Rows that don't fit the page are wrapped between words. Names stay whole, to be copied, unless
-/// one of them is as long as a sentence.
-fn evidence(evidence: &Evidence) -> Table {
-    const LONGEST_NAME: usize = 40;
-    const PADDING: usize = 2;
-    let mut table = table(4);
+/// one of them is as long as a sentence; when even that doesn't fit, the gaps get narrower.
+fn evidence(evidence: &Evidence, out: &mut String) {
+    const INDENT: u16 = 4;
+    let mut table = table(INDENT);
     table.set_content_arrangement(ContentArrangement::Dynamic);
     table.add_row(&evidence.columns);
     for row in &evidence.rows {
         table.add_row(row);
     }
-    for (index, column) in table.column_iter_mut().enumerate() {
-        let cells =
-            evidence.rows.iter().chain([&evidence.columns]).filter_map(|row| row.get(index));
-        let names = cells.flat_map(|cell| cell.split(' ')).map(str::len);
-        let widest = names.filter(|length| *length <= LONGEST_NAME).max().unwrap_or(0) + PADDING;
-        column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(widest as u16)));
+    let widest: Vec<u16> =
+        (0..evidence.columns.len()).map(|index| widest_name(evidence, index)).collect();
+    let names: u16 = widest.iter().sum();
+    let room = |gap: u16| names + gap * widest.len() as u16 <= WIDTH - INDENT;
+    let gap = if room(2) { 2 } else { 1 };
+    for (column, widest) in table.column_iter_mut().zip(&widest) {
+        column.set_padding((0, gap));
+        if room(gap) {
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(widest + gap)));
+        }
     }
-    table
+    put(out, &table);
+}
+
+fn widest_name(evidence: &Evidence, column: usize) -> u16 {
+    const LONGEST: usize = 40;
+    let rows = evidence.rows.iter().chain([&evidence.columns]);
+    let names = rows.filter_map(|row| row.get(column)).flat_map(|cell| cell.split(' '));
+    names.map(str::len).filter(|length| *length <= LONGEST).max().unwrap_or(0) as u16
 }
 
 fn drill(result: &RunResult, out: &mut String) {
@@ -289,8 +299,41 @@ fn indented(out: &mut String, table: &mut Table) {
     for column in table.column_iter_mut() {
         column.set_padding((0, 2));
     }
+    put(out, table);
+}
+
+fn put(out: &mut String, table: &Table) {
     let indent = usize::from(WIDTH - table.width().unwrap_or(WIDTH));
     for line in table.lines() {
         let _ = writeln!(out, "{}{}", " ".repeat(indent), line.trim_end());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn evidence_fits_the_page_and_keeps_names_whole() {
+        let (user, key) = ("u-66wg72x3w5pnr-000", "k-66wg72x3w5pnr-000");
+        let told = ["201, order 1234", "14.590 s", "15.066 s", "202, in progress"];
+        let ids = "1417, 1423, 1429, 1433, 1439, 1447, 1451, 1453, 1459, 1471";
+        let exit = r#"{"listening":"127.0.0.1:45965","counter":"127.0.0.1:42349"}"#;
+        for (columns, row) in [
+            (vec!["user", "key", "orders", "order ids", "created at"], vec![user, key, "10", ids]),
+            (
+                vec!["user", "key", "acknowledged", "at", "asked again at", "answer"],
+                [&[user, key], told.as_slice()].concat(),
+            ),
+            (vec!["instance", "at", "last words"], vec!["shop-1", "2.924 s", exit]),
+        ] {
+            let owned = |cells: &[&str]| cells.iter().map(ToString::to_string).collect();
+            let table = Evidence { columns: owned(&columns), rows: vec![owned(&row)] };
+            let mut out = String::new();
+            evidence(&table, &mut out);
+            assert!(out.lines().all(|line| line.len() <= usize::from(WIDTH)), "{out}");
+            let names = [user, key].into_iter().filter(|name| row.contains(name));
+            names.for_each(|name| assert!(out.contains(name), "{name} in\n{out}"));
+        }
     }
 }
