@@ -1,8 +1,8 @@
 //! Rows and history become findings. Pure functions: no clock, no I/O, one case in, one judgement
 //! out, the same each time.
 //!
-//! [`CHECKS`] is the table of contents: one invariant, rule or gate, one file. Each check gets the
-//! [`Bench`] (the case, arranged once) and hands back a [`Ruling`]. A check claims only what its
+//! `CHECKS` is the table of contents: one invariant, rule or gate, one file. Each check gets the
+//! `Bench` (the case, arranged once) and hands back a `Ruling`. A check claims only what its
 //! evidence carries: an attempt with an unknown outcome is neither a success nor a failure, and what
 //! is missing on a database that wasn't at rest becomes a doubt, not a finding.
 

@@ -30,7 +30,7 @@ pub enum JournalError {
 }
 
 /// Takes facts from anywhere in the run. Cheap to clone; the journal ends when the last clone and
-/// [`Recorder::seal`] have gone.
+/// [`JournalWriter::seal`] have gone.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     to_writer: mpsc::Sender<Fact>,
