@@ -20,3 +20,10 @@ pub enum ChaosError {
     )]
     StillStopped { process: ProcessId, limit: Duration },
 }
+
+impl ChaosError {
+    /// Whether the process couldn't be acted on because it has ended.
+    pub const fn is_end_of_process(&self) -> bool {
+        matches!(self, Self::Act { source: GuardError::Ended(_), .. })
+    }
+}

@@ -47,13 +47,9 @@ pub async fn pause(process: &ProcessId, journal: &Journal) -> Result<Paused, Cha
     Err(ChaosError::StillRuns { process: *process, limit: READ_BACK_LIMIT })
 }
 
-/// Sends all SIGCONTs back to back, at once when first polled, then reads back.
-///
-/// All of them are sent also when one fails.
-///
-/// # Errors
-/// The first that could not be resumed, or that has ended meanwhile.
-pub async fn resume_all(mut paused: Vec<Paused>) -> Result<Vec<Resumed>, ChaosError> {
+/// Sends all SIGCONTs back to back, at once when first polled, then reads back. What became of each,
+/// in their order: one that has ended meanwhile doesn't keep the others from being told.
+pub async fn resume_all(mut paused: Vec<Paused>) -> Vec<Result<Resumed, ChaosError>> {
     let mut sent = Vec::with_capacity(paused.len());
     for one in &paused {
         let before = Instant::now();
@@ -61,20 +57,24 @@ pub async fn resume_all(mut paused: Vec<Paused>) -> Result<Vec<Resumed>, ChaosEr
     }
     let mut resumed = Vec::with_capacity(paused.len());
     for (one, (signalled, sent)) in paused.iter_mut().zip(sent) {
-        let process = one.process.id();
-        let act = |source| ChaosError::Act { act: "resume", process, source };
-        signalled.map_err(act)?;
-        one.is_resumed = true;
-        one.journal.write(&Line::Resumed(process)).map_err(act)?;
-        resumed.push(Resumed { process, sent });
+        resumed.push(one.note_resumed(signalled, sent));
     }
-    for Resumed { process, .. } in resumed.iter().copied() {
-        let act = |source| ChaosError::Act { act: "resume", process, source };
-        if !reaches(process, State::Live).await.map_err(act)? {
-            return Err(ChaosError::StillStopped { process, limit: READ_BACK_LIMIT });
+    for one in &mut resumed {
+        if let Ok(Resumed { process, .. }) = *one
+            && let Err(error) = read_back(process).await
+        {
+            *one = Err(error);
         }
     }
-    Ok(resumed)
+    resumed
+}
+
+async fn read_back(process: ProcessId) -> Result<(), ChaosError> {
+    let act = |source| ChaosError::Act { act: "resume", process, source };
+    match reaches(process, State::Live).await.map_err(act)? {
+        true => Ok(()),
+        false => Err(ChaosError::StillStopped { process, limit: READ_BACK_LIMIT }),
+    }
 }
 
 impl Paused {
@@ -87,8 +87,20 @@ impl Paused {
     /// # Errors
     /// When it has ended meanwhile, or doesn't run.
     pub async fn resume(self) -> Result<Resumed, ChaosError> {
-        let resumed = resume_all(vec![self]).await?;
-        Ok(resumed[0])
+        resume_all(vec![self]).await.pop().expect("one was given, so one comes back")
+    }
+
+    fn note_resumed(
+        &mut self,
+        signalled: Result<(), GuardError>,
+        sent: Instant,
+    ) -> Result<Resumed, ChaosError> {
+        let process = self.process.id();
+        let act = |source| ChaosError::Act { act: "resume", process, source };
+        signalled.map_err(act)?;
+        self.is_resumed = true;
+        self.journal.write(&Line::Resumed(process)).map_err(act)?;
+        Ok(Resumed { process, sent })
     }
 }
 

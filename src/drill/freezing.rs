@@ -46,7 +46,7 @@ impl Freezer for LabFreezer {
                 }
                 match chaos::pause(process, &self.journal).await {
                     Ok(stopped) => paused.push((*id, stopped)),
-                    Err(_) if process.has_ended() => {}
+                    Err(error) if error.is_end_of_process() => {}
                     Err(error) => return Err(format!("{name}: {}", full(&error))),
                 }
             }
@@ -54,12 +54,21 @@ impl Freezer for LabFreezer {
         })
     }
 
+    /// One that has ended while it was frozen isn't resumed; its end is told by those who watch it.
     fn thaw(&self) -> Freezing<'_, Vec<(InstanceId, Instant)>> {
         Box::pin(async {
             let paused = std::mem::take(&mut *self.paused.lock().await);
             let (ids, paused): (Vec<_>, Vec<_>) = paused.into_iter().unzip();
-            let resumed = chaos::resume_all(paused).await.map_err(|error| full(&error))?;
-            Ok(ids.into_iter().zip(resumed).map(|(id, resumed)| (id, resumed.sent)).collect())
+            let mut resumes = Vec::new();
+            let resumed = chaos::resume_all(paused).await;
+            for (id, resumed) in ids.into_iter().zip(resumed) {
+                match resumed {
+                    Ok(resumed) => resumes.push((id, resumed.sent)),
+                    Err(error) if error.is_end_of_process() => {}
+                    Err(error) => return Err(full(&error)),
+                }
+            }
+            Ok(resumes)
         })
     }
 }

@@ -62,12 +62,29 @@ async fn several_are_resumed_in_order_and_all_of_them_run() {
     for (_, process) in &sleepers {
         paused.push(chaos::pause(process, guard.journal()).await.unwrap());
     }
-    let resumed = chaos::resume_all(paused).await.unwrap();
+    let resumed = chaos::resume_all(paused).await;
+    let resumed: Vec<_> = resumed.into_iter().collect::<Result<_, _>>().unwrap();
     assert!(resumed.is_sorted_by_key(|one| one.sent));
     for (one, (_, process)) in resumed.iter().zip(&sleepers) {
         assert_eq!(one.process, *process);
         assert_eq!(is(*process, State::Live), Ok(()));
     }
+    guard.finish().await.unwrap();
+}
+
+#[tokio::test]
+async fn one_that_ended_does_not_keep_the_others_paused() {
+    let guard = guard().await;
+    let mut sleepers: Vec<_> = (0..2).map(|_| Sleeper::start()).collect();
+    let mut paused = Vec::new();
+    for (_, process) in &sleepers {
+        paused.push(chaos::pause(process, guard.journal()).await.unwrap());
+    }
+    sleepers.remove(0);
+    let resumed = chaos::resume_all(paused).await;
+    assert!(resumed[0].is_err());
+    assert_eq!(resumed[1].as_ref().unwrap().process, sleepers[0].1);
+    assert_eq!(is(sleepers[0].1, State::Live), Ok(()));
     guard.finish().await.unwrap();
 }
 
