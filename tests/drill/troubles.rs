@@ -4,12 +4,22 @@
 use std::fs;
 use std::net::TcpListener;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use dupeproof::guard::Signal;
+use dupeproof::guard::{Signal, State};
 
 use crate::checks::{Drilled, read_journal};
 use crate::rig::{Ended, Rig};
 use crate::verdicts::{LONG, SMALL};
+use crate::waiting::until;
+
+/// A burst to die in. Few retries, because half of the connections can't be had from then on.
+const DYING: &str = "
+client.retries = { at-most = 3 }
+[[phase]]
+name = 'only'
+burst.same-key = { users = 100, threads = 20 }
+";
 
 /// A shell in a mount namespace of its own, where it mounts a file system on `results` and becomes
 /// dupeproof there. Our mounts end with it.
@@ -99,10 +109,9 @@ fn a_postgres_that_dies_ends_the_drill_and_what_was_recorded_is_kept() {
 #[test]
 fn an_instance_that_dies_is_a_violation() {
     let rig = Rig::new();
-    // Few retries, because half of the connections can't be had from then on.
-    let profile = rig.profile(&format!("client.retries = {{ at-most = 3 }}\n{LONG}"));
+    let profile = rig.profile(DYING);
     let mut running = rig.start(rig.command(&["run", profile, "--format", "json"]));
-    running.until_said("  second: 2,000 attempts");
+    running.until_said("  only: 2,000 attempts");
     let (instance, _) = running.process("--instance 1");
     instance.open().expect("it runs").signal(Signal::Kill).expect("it may be killed");
     let ended = running.wait();
@@ -111,6 +120,23 @@ fn an_instance_that_dies_is_a_violation() {
     assert_eq!(drilled.findings("contract"), ["I27"], "{}", drilled.text);
     assert_eq!(drilled.findings("critical"), [""; 0], "the data are right");
     assert_eq!(drilled.facts("exit").count(), 1);
+}
+
+#[test]
+fn an_instance_that_dies_while_it_is_frozen_is_a_violation_too() {
+    let rig = Rig::new();
+    let profile = rig.profile(DYING);
+    let mut running = rig.start(rig.command(&["run", profile, "--format", "json"]));
+    running.until_said("lab ready");
+    let (instance, _) = running.process("--instance 1");
+    until(Duration::from_secs(30), || match instance.stat().map(|stat| stat.state) {
+        Some(State::Stopped) => Ok(()),
+        other => Err(format!("{other:?}")),
+    });
+    instance.open().expect("it is there").signal(Signal::Kill).expect("it may be killed");
+    let ended = running.wait();
+    let drilled = Drilled::of(&rig, &ended, 1);
+    assert!(drilled.findings("contract").contains(&"I27"), "{}", drilled.text);
 }
 
 #[test]
