@@ -44,6 +44,14 @@ impl<'a> Bench<'a> {
         bench
     }
 
+    /// Whether no attempt can be missing from the journal. After a kill, a full disk, or a server's
+    /// end in the middle of the load, those in flight are: then nothing may be claimed because there
+    /// was no attempt that would explain it.
+    pub fn knows_every_attempt(&self) -> bool {
+        let Case { history, after, .. } = &self.case;
+        history.sealed && !history.drains.is_empty() && after.is_some()
+    }
+
     pub fn contract(&self) -> &'a Contract {
         &self.case.profile.contract
     }

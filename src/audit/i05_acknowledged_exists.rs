@@ -85,7 +85,9 @@ fn broken<'a>(bench: &Bench<'a>, rows: &Rows<'a>) -> (Vec<Broken<'a>>, u64) {
             let intent = bench.case.history.intent(attempt.intent);
             let subject = Subject::of_intent(intent, bench.contract().unique_by());
             let row = rows.by_id(order);
-            let differs = row.map_or_else(Vec::new, |row| {
+            // Somebody whose attempt wasn't recorded may have asked for just this row.
+            let comparable = row.filter(|_| bench.knows_every_attempt());
+            let differs = comparable.map_or_else(Vec::new, |row| {
                 let compare = || differences(bench, &siblings[&subject], group, row);
                 compared.entry((id, subject)).or_insert_with(compare).clone()
             });

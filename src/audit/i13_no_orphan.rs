@@ -17,6 +17,9 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let Some(rows) = &bench.rows else {
         return Ruling::not_judged(&I13, "no rows were read after the load");
     };
+    if !bench.knows_every_attempt() {
+        return Ruling::not_known(&I13);
+    }
     let orphans: Vec<(&OrderRow, &str)> = rows
         .fresh
         .iter()

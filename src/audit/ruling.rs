@@ -26,6 +26,11 @@ impl Ruling {
         Self::new(code, GateState::NotJudged, detail.into())
     }
 
+    /// A claim that would rest on the lack of an attempt, where attempts may be missing.
+    pub fn not_known(code: &'static Code) -> Self {
+        Self::not_judged(code, "attempts may be missing from the journal")
+    }
+
     /// Broken if there is a finding that fails the gate, held otherwise.
     pub fn of(code: &'static Code, detail: impl Into<String>, findings: Vec<Finding>) -> Self {
         let broken = findings.iter().any(|finding| finding.severity.fails_the_gate());

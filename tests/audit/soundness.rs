@@ -67,6 +67,28 @@ proptest! {
         let expected = |code: &&str| ["G3", "G11", "G12"].contains(code);
         prop_assert!(doubts(&judgement).iter().all(expected), "{:#?}", judgement.doubts);
     }
+
+    /// A kill or a full disk loses the end of the journal; the rows may have been written or not.
+    #[test]
+    fn a_correct_service_is_not_blamed_for_what_was_not_recorded(
+        seed in any::<u64>(),
+        shape in shapes(),
+        kept in 0.0..1.0_f64,
+        rows in any::<bool>(),
+    ) {
+        let mut drill = simulate(seed, shape, Defects::default());
+        let attempts = &mut drill.history.attempts;
+        attempts.sort_by_key(|attempt| attempt.completed);
+        attempts.truncate((attempts.len() as f64 * kept) as usize);
+        drill.history.sealed = false;
+        if !rows {
+            drill.history.drains.clear();
+            (drill.before_repair, drill.after) = (None, None);
+        }
+        let judgement = drill.judge();
+        prop_assert!(loud(&judgement).is_empty(), "{:#?}", judgement.findings);
+        prop_assert_eq!(judgement.verdict, Verdict::Inconclusive);
+    }
 }
 
 #[test]
