@@ -80,7 +80,8 @@ fn contradictions(bench: &Bench<'_>) -> Vec<String> {
 fn unplanned(bench: &Bench<'_>) -> Vec<String> {
     let history = bench.case.history;
     let mut recorded: BTreeMap<PhaseId, u64> = BTreeMap::new();
-    for attempt in history.attempts.iter().filter(|attempt| attempt.cause == Cause::Burst) {
+    let is_planned = |attempt: &&Attempt| matches!(attempt.cause, Cause::Burst | Cause::Steady);
+    for attempt in history.attempts.iter().filter(is_planned) {
         *recorded.entry(history.intent(attempt.intent).phase).or_default() += 1;
     }
     let phases = history.phases.iter();

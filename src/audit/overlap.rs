@@ -75,7 +75,8 @@ fn by_key(bench: &Bench<'_>, phase: PhaseId) -> Vec<u64> {
             attempt.cause == Cause::Burst
                 && bench.case.history.intent(attempt.intent).phase == phase
         }));
-        if !together.is_empty() {
+        // A key that is sent once, such as a fresh one in a mixed burst, contends for nothing.
+        if together.len() > 1 {
             in_flight.push(at_once(&together));
         }
     }
@@ -92,7 +93,7 @@ fn by_thing(bench: &Bench<'_>, phase: PhaseId, contended: Contended) -> Vec<u64>
             things.entry(Thing::of(contended, intent, unique_by)).or_default().push(attempt);
         }
     }
-    things.values().map(|attempts| at_once(attempts)).collect()
+    things.values().filter(|all| all.len() > 1).map(|attempts| at_once(attempts)).collect()
 }
 
 /// The most attempts in flight at any moment before the first definite answer.

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use super::DrillError;
 use super::phases::products;
 use crate::history::RunId;
 use crate::lab::LabSpec;
@@ -9,13 +10,18 @@ use crate::profile::{LabSettings, Profile};
 use crate::report::format::{counted, duration_us};
 
 /// The lab that a profile asks for, with the run's products on sale.
-pub(super) fn spec(profile: &Profile, logs: PathBuf, run: RunId) -> LabSpec {
+pub(super) fn spec(
+    profile: &Profile,
+    logs: PathBuf,
+    run: RunId,
+) -> Result<LabSpec, DrillError> {
     let lab = &profile.lab;
-    let stock = i32::try_from(profile.products.stock).unwrap_or(i32::MAX);
-    LabSpec {
+    let on_sale = |(product, stock)| (product, i32::try_from(stock).unwrap_or(i32::MAX));
+    let window = lab.order_window.map(|window| format!("--order-window={}ms", window.as_millis()));
+    Ok(LabSpec {
         instances: lab.instances,
         defects: lab.defects.clone(),
-        shop_flags: vec![
+        shop_flags: [
             format!("--idempotency={}", lab.idempotency),
             format!("--lock-per={}", lab.lock_per),
             format!("--begin={}", lab.begin),
@@ -26,10 +32,14 @@ pub(super) fn spec(profile: &Profile, logs: PathBuf, run: RunId) -> LabSpec {
             format!("--lock-poll={}ms", lab.lock_poll.as_millis().max(1)),
             format!("--lock-wait={}ms", lab.lock_wait.as_millis()),
             format!("--lease={}ms", lab.lease.as_millis()),
-        ],
-        products: products(profile, run).map(|product| (product, stock)).collect(),
+            format!("--work-time={}ms", lab.work_time.as_millis()),
+        ]
+        .into_iter()
+        .chain(window)
+        .collect(),
+        products: products(profile, run)?.into_iter().map(on_sale).collect(),
         ..LabSpec::new(logs)
-    }
+    })
 }
 
 /// The settings that the figures depend on, in words.

@@ -4,26 +4,17 @@
 //! look at which nothing was judged proves nothing and is inconclusive.
 
 use super::{DrillError, ground};
-use crate::audit::{Finding, Gate, Verdict};
-use crate::history::{Clock, Snapshot};
+use crate::audit::{self, Judgement};
+use crate::history::Clock;
 use crate::observe::{Observer, Subject};
 use crate::profile::Profile;
-
-/// What the rows say.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LiveAudit {
-    pub verdict: Verdict,
-    pub gates: Vec<Gate>,
-    /// Worst first.
-    pub findings: Vec<Finding>,
-}
 
 /// Reads and judges the database of a profile.
 ///
 /// # Errors
 /// When the profile names no database of the user's, or one that it may not touch, and when it
 /// can't be read.
-pub async fn audit_live(profile: &Profile) -> Result<LiveAudit, DrillError> {
+pub async fn audit_live(profile: &Profile) -> Result<Judgement, DrillError> {
     ground::postgres(profile).await?;
     let Some(postgres) = &profile.postgres else {
         return Err(DrillError::Refused {
@@ -37,12 +28,7 @@ pub async fn audit_live(profile: &Profile) -> Result<LiveAudit, DrillError> {
     let (url, subject) = (postgres.url.reveal(), Subject::default());
     let observer =
         Observer::connect(url, &profile.audit, subject, Clock::start()).await.map_err(observed)?;
-    let rows = observer.snapshot().await.map_err(observed)?;
+    let survey = observer.survey(&profile.contract).await.map_err(observed)?;
     observer.close().await;
-    Ok(judge_rows(profile, &rows))
-}
-
-/// The judgement of rows alone. Nothing is claimed of rows that weren't read.
-const fn judge_rows(_profile: &Profile, _rows: &Snapshot) -> LiveAudit {
-    LiveAudit { verdict: Verdict::Inconclusive, gates: Vec::new(), findings: Vec::new() }
+    Ok(audit::judge_rows(profile, &survey))
 }

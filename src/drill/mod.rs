@@ -17,7 +17,7 @@ mod verdict;
 
 pub use error::{Broken, DrillError};
 pub use event::{Event, Watcher};
-pub use live::{LiveAudit, audit_live};
+pub use live::audit_live;
 pub use verdict::judge;
 
 use std::collections::BTreeMap;
@@ -221,10 +221,14 @@ async fn drill(
     let profile = &stage.order.profile;
     let observed = |source| DrillError::Observe { source };
     let disk = |source| DrillError::Folder { source };
-    let subject = phases::subject(profile, stage.run);
-    let observer = Observer::connect(ground.postgres_url(), &profile.audit, subject, stage.clock)
-        .await
-        .map_err(observed)?;
+    let subject = phases::subject(profile, stage.run)?;
+    let url = ground.postgres_url();
+    let observer =
+        Observer::connect(url, &profile.audit, subject, stage.clock).await.map_err(observed)?;
+    let observer = match profile.actor.users.as_slice() {
+        [] => observer,
+        _ => observer.with_existing_users(),
+    };
     let baseline = observer.baseline().await.map_err(observed)?;
     stage.folder.write_rows(Moment::Baseline, &baseline).map_err(disk)?;
 
@@ -235,6 +239,7 @@ async fn drill(
     }
 
     stage.watcher.see(Event::Draining);
+    observer.expect_orders(load.acknowledged());
     let seen_at = ground.seen_at();
     // Where connections can't be seen, a request may be handled for as long as a client waits.
     let quiet = seen_at.as_ref().map_or(profile.client.timeout, |_| profile.limits.quiet);
@@ -251,6 +256,7 @@ async fn drill(
     let settled = |source| DrillError::Settle { source };
     settling.drain(Moment::BeforeRepair, load.longest_handling()).await.map_err(settled)?;
     if load.ask_again().await? {
+        observer.expect_orders(load.acknowledged());
         settling.drain(Moment::After, load.longest_handling()).await.map_err(settled)?;
     } else {
         settling.nothing_more_to_come().map_err(settled)?;

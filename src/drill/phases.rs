@@ -1,5 +1,6 @@
 //! The phases of a drill, through the `load` room.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,32 +10,52 @@ use super::supervisor::Supervisor;
 use super::{DrillError, Event, Stage};
 use crate::guard::Guard;
 use crate::history::{Contended, CounterFacts, Fact, InstanceFacts, PhaseFacts, PhaseId, RunId};
-use crate::load::{self, LoadSettings, Progress, TargetInstance};
+use crate::load::{self, Cast, LoadSettings, Planned, Progress, TargetInstance};
 use crate::observe::Subject;
-use crate::profile::{Burst, Phase, Profile, Release};
+use crate::profile::{Burst, Phase, Products, Profile, Release};
 
 /// How long an instance may take to tell how many requests it received.
 const COUNTER_LIMIT: Duration = Duration::from_secs(5);
 
-/// The products of a run.
-pub(super) fn products(profile: &Profile, run: RunId) -> impl Iterator<Item = i64> + use<> {
-    let first = run.first_product();
-    (0..i64::from(profile.products.count)).map(move |index| first + index)
+/// What the phases will do and need, in their order.
+pub(super) fn planned(profile: &Profile) -> Result<Vec<Planned>, DrillError> {
+    let phases = profile.phases.iter().zip(0..);
+    phases
+        .map(|(phase, id)| {
+            load::planned(PhaseId(id), &phase.burst, profile)
+                .map_err(|source| DrillError::Load { phase: phase.name.clone(), source })
+        })
+        .collect()
+}
+
+/// The products of a run, each with its stock at the start.
+pub(super) fn products(
+    profile: &Profile,
+    run: RunId,
+) -> Result<BTreeMap<i64, u32>, DrillError> {
+    let cast = Cast::new(run, &profile.actor, &profile.contract.key);
+    let Products { count, stock } = profile.products;
+    let shared = (0..count).map(|index| (index, stock));
+    let own = planned(profile)?.into_iter().flat_map(|phase| phase.own_products);
+    // A pool deals its products out more than once; then the most is what suffices for all.
+    let mut products = BTreeMap::new();
+    for (index, stock) in shared.chain(own) {
+        let units = products.entry(cast.product(index)).or_insert(stock);
+        *units = stock.max(*units);
+    }
+    Ok(products)
 }
 
 /// The exact users, keys and products that the phases will use.
-pub(super) fn subject(profile: &Profile, run: RunId) -> Subject {
-    let intents: u32 = profile
-        .phases
-        .iter()
-        .filter_map(|phase| phase.burst.crowd())
-        .map(|crowd| crowd.users)
-        .sum();
-    Subject {
-        users: (0..intents).map(|number| load::user_name(run, number)).collect(),
-        keys: (0..intents).map(|number| load::key_name(run, number)).collect(),
-        products: products(profile, run).collect(),
-    }
+pub(super) fn subject(profile: &Profile, run: RunId) -> Result<Subject, DrillError> {
+    let cast = Cast::new(run, &profile.actor, &profile.contract.key);
+    let intents: u32 = planned(profile)?.iter().map(|phase| phase.intents).sum();
+    let users: BTreeSet<String> = (0..intents).map(|number| cast.user(number)).collect();
+    Ok(Subject {
+        users: users.into_iter().collect(),
+        keys: (0..intents).map(|number| cast.key(number)).collect(),
+        products: products(profile, run)?.into_keys().collect(),
+    })
 }
 
 /// The load of one drill.
@@ -96,39 +117,42 @@ impl<'a> Load<'a> {
 
     async fn run_phase(&mut self, phase: &Phase, id: PhaseId) -> Result<(), DrillError> {
         let clock = self.stage.clock;
-        let Burst::SameKey(burst) = &phase.burst else { return Ok(()) };
-        let planned = u64::from(burst.users) * u64::from(burst.threads);
+        let profile = &self.stage.order.profile;
+        let failed = |source| DrillError::Load { phase: phase.name.clone(), source };
+        let planned = load::planned(id, &phase.burst, profile).map_err(failed)?;
+        let crowd = phase.burst.crowd();
         let started = PhaseFacts {
             id,
             name: phase.name.clone(),
             burst: phase.burst.word().to_owned(),
-            arrival: burst.arrival.word().to_owned(),
-            contended: (burst.threads > 1).then_some(Contended::Key),
-            overlap_share: burst.overlap_share,
-            planned,
+            arrival: phase.burst.arrival().to_owned(),
+            contended: contended(&phase.burst),
+            overlap_share: crowd.map_or(0.0, |crowd| crowd.overlap_share),
+            planned: planned.attempts,
             at: clock.now(),
         };
         let began = started.at;
         self.stage.recorder.record(Fact::PhaseStarted(started)).await;
         self.stage.watcher.see(Event::PhaseStarted {
             name: phase.name.clone(),
-            attempts: planned,
+            attempts: planned.attempts + planned.replays,
             progress: Arc::clone(&self.progress),
         });
-        let freezer = match burst.release {
-            Release::Frozen => Some(Arc::clone(&self.freezer) as Arc<dyn load::Freezer>),
-            Release::Loop => None,
-        };
-        self.load
-            .run_phase(id, &phase.burst, freezer, self.supervisor.stop_load())
-            .await
-            .map_err(|source| DrillError::Load { phase: phase.name.clone(), source })?;
+        let is_frozen = crowd.is_some_and(|crowd| crowd.release == Release::Frozen);
+        let freezer = is_frozen.then(|| Arc::clone(&self.freezer) as Arc<dyn load::Freezer>);
+        let stop = self.supervisor.stop_load();
+        self.load.run_phase(id, &phase.burst, freezer, stop).await.map_err(failed)?;
         let at = clock.now();
         self.stage.recorder.record(Fact::PhaseEnded { phase: id, at }).await;
         self.stage
             .watcher
             .see(Event::PhaseEnded { name: phase.name.clone(), took: at.since(began) });
         Ok(())
+    }
+
+    /// The orders that the target has acknowledged so far.
+    pub(super) fn acknowledged(&self) -> impl Iterator<Item = String> {
+        self.load.acknowledged()
     }
 
     /// The longest time in which any request was handled so far.
@@ -174,5 +198,23 @@ impl<'a> Load<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// What a burst's attempts contend for; nothing where they don't claim to meet.
+fn contended(burst: &Burst) -> Option<Contended> {
+    let threads = burst.crowd()?.threads;
+    match burst {
+        Burst::SameKey(_)
+        | Burst::SameFingerprint(_)
+        | Burst::Mutated(_)
+        | Burst::SubmitToken(_)
+        | Burst::Mixed(_) => (threads > 1).then_some(Contended::Key),
+        Burst::SharedKey(shared) => {
+            (threads > 1 || shared.sharing > 1).then_some(Contended::KeyString)
+        }
+        Burst::LastUnit(_) => Some(Contended::Product),
+        Burst::Race(race) => (!race.in_turn).then_some(Contended::Entity),
+        Burst::FreshKey(_) | Burst::Sequential(_) | Burst::BadKeys(_) | Burst::Rate(_) => None,
     }
 }

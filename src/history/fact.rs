@@ -93,7 +93,7 @@ pub struct PhaseFacts {
     pub name: String,
     /// The burst's kind as the profile writes it: `same-key`.
     pub burst: String,
-    /// `at-once`, `staggered`, `spread` or `around-completion`.
+    /// `at-once`, `staggered`, `spread`, `around-completion`, `in-turn` or `open-loop`.
     pub arrival: String,
     /// What its attempts contend for, so that gate G1 applies; absent where they claim no overlap.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -34,6 +34,7 @@ pub enum JournalError {
 #[derive(Clone, Debug)]
 pub struct Recorder {
     to_writer: mpsc::Sender<Fact>,
+    secrets: Secrets,
     trouble: Arc<OnceLock<String>>,
     path: Arc<PathBuf>,
 }
@@ -61,13 +62,14 @@ impl Recorder {
             .map_err(|source| JournalError::Create { path: path.to_owned(), source })?;
         let (to_writer, facts) = mpsc::channel(WAITING_FACTS);
         let trouble = Arc::new(OnceLock::new());
-        let seen = Arc::clone(&trouble);
+        let (seen, hidden) = (Arc::clone(&trouble), secrets.clone());
         let thread = std::thread::Builder::new()
             .name("journal".to_owned())
-            .spawn(move || write_all(file, facts, &seen, &secrets))
+            .spawn(move || write_all(file, facts, &seen, &hidden))
             .map_err(|source| JournalError::Thread { source })?;
         let path = Arc::new(path.to_owned());
-        let recorder = Self { to_writer, trouble: Arc::clone(&trouble), path: Arc::clone(&path) };
+        let recorder =
+            Self { to_writer, secrets, trouble: Arc::clone(&trouble), path: Arc::clone(&path) };
         Ok((recorder, JournalWriter { thread, trouble, path }))
     }
 
@@ -75,6 +77,12 @@ impl Recorder {
     pub async fn record(&self, fact: Fact) {
         // The writer ends only after every recorder is gone, so this can't fail while we exist.
         let _ = self.to_writer.send(fact).await;
+    }
+
+    /// A secret that came up in the middle of the run, such as the token of a login: from now on it
+    /// is written as `shown`.
+    pub fn hide(&self, value: &str, shown: &str) {
+        self.secrets.hide(value, shown);
     }
 
     /// The first refusal of the disk, if there was one.

@@ -3,6 +3,7 @@
 //! Bursts and resolving borrow it mutably, so that they can't overlap: the numbers of bodies and
 //! attempts are then right without any of them knowing of the others.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -65,6 +66,7 @@ pub struct Load {
     bodies: Arc<Mutex<Bodies>>,
     /// Intents without a definite outcome so far, with what asks for them.
     undecided: Vec<(Intent, Kept)>,
+    acknowledged: BTreeSet<Arc<str>>,
     longest_handling: Duration,
 }
 
@@ -97,6 +99,7 @@ impl Load {
             next_variant: 0,
             bodies: Arc::default(),
             undecided: Vec::new(),
+            acknowledged: BTreeSet::new(),
             longest_handling: Duration::ZERO,
         }
     }
@@ -105,6 +108,12 @@ impl Load {
     /// makes sense to ask for again.
     pub fn undecided(&self) -> Vec<Intent> {
         self.undecided.iter().map(|(intent, _)| intent.clone()).collect()
+    }
+
+    /// Order ids that bursts have been told so far. Those of a steady load aren't kept: the run's
+    /// users and keys lead to its rows.
+    pub fn acknowledged(&self) -> impl Iterator<Item = String> {
+        self.acknowledged.iter().map(|id| id.to_string())
     }
 
     /// The longest time from an attempt's release to its end so far, time-outs included.
@@ -120,6 +129,7 @@ impl Load {
     /// Takes over what a scribe remembers of the attempts that it wrote down.
     pub(super) fn book(&mut self, account: &Account) -> Tally {
         self.undecided.retain(|(intent, _)| !account.decided.contains(intent.id));
+        self.acknowledged.extend(account.acknowledged.iter().cloned());
         self.longest_handling = self.longest_handling.max(account.longest);
         account.tally
     }

@@ -65,6 +65,8 @@ pub(super) struct Account {
     pub tally: Tally,
     /// Intents with a definite outcome.
     pub decided: Decided,
+    /// Order ids of successes, a steady load's apart: there may be a million of them.
+    pub acknowledged: Vec<Arc<str>>,
     /// The longest time from an attempt's release to its end.
     pub longest: Duration,
     /// Intents of a steady load that stand in the journal.
@@ -120,6 +122,9 @@ async fn write_down(
         }
         if attempt.outcome.is_definite() {
             account.decided.insert(attempt.intent);
+        }
+        if stream.is_none() {
+            account.acknowledged.extend(attempt.order.clone());
         }
         recorder.record(Fact::Attempt(attempt)).await;
     }

@@ -117,6 +117,8 @@ impl Load {
             }
             let shown = || self.cast.shown(&user);
             let session = end.map_err(|answer| LoadError::Login { user: shown(), answer })?;
+            let hide = |secret: &String| self.settings.recorder.hide(secret, "(login)");
+            session.secrets.iter().for_each(hide);
             self.sessions.insert(user, Arc::new(session));
         }
     }

@@ -53,6 +53,19 @@ impl Burst {
         }
     }
 
+    /// How its attempts follow each other, in a word.
+    pub const fn arrival(&self) -> &'static str {
+        match self {
+            Self::Sequential(_) | Self::BadKeys(_) => "in-turn",
+            Self::Race(race) if race.in_turn => "in-turn",
+            Self::Rate(_) => "open-loop",
+            _ => match self.crowd() {
+                Some(crowd) => crowd.arrival.word(),
+                None => "in-turn",
+            },
+        }
+    }
+
     /// Lets its last bytes leave in one loop: for a target that can't be paused.
     pub const fn release_in_a_loop(&mut self) {
         let crowd = match self {

@@ -44,7 +44,7 @@ fn a_burst_that_is_not_concurrent_claims_no_overlap() {
 #[test]
 fn a_run_without_a_second_answer_has_compared_nothing() {
     let mut drill = Drill::clean(3, 1);
-    drill.history.phases[0].concurrent = false;
+    drill.history.phases[0].contended = None;
     assert_doubted(&drill, "G12");
 }
 

@@ -6,8 +6,10 @@
 #[path = "../load/other.rs"]
 mod other;
 #[path = "../load/recording.rs"]
+#[expect(dead_code, reason = "likewise")]
 mod recording;
 #[path = "../load/rig.rs"]
+#[expect(dead_code, reason = "shared with the tests of bursts, which use all of it")]
 mod rig;
 #[path = "../load/server.rs"]
 mod server;

@@ -4,10 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use std::time::Duration;
 
 use dupeproof::audit::Verdict;
-use dupeproof::profile::{Launched, Profile, Secret, Target, parse};
+use dupeproof::profile::{self, Profile, Secret, Target};
 use dupeproof::report;
 use tempfile::TempDir;
 
@@ -38,38 +37,13 @@ fn installed() -> &'static Path {
     .path()
 }
 
-/// The example's profile, with its tables that say what is drilled put in by hand.
+/// The example's profile as it stands; a defect comes by the environment, and the command may be
+/// another one.
 fn example(folder: &Path, command: &[&str], defect: Option<&str>) -> Profile {
-    let text = fs::read_to_string(folder.join("dupeproof.toml")).unwrap();
-    let sections = text.split_inclusive('\n').scan(true, |kept, line| {
-        if line.starts_with('[') {
-            *kept = !["[target]", "[setup]"].contains(&line.trim());
-        }
-        Some((*kept).then_some(line))
-    });
-    let rest: String = sections.flatten().collect();
-    let mut profile = parse(&folder.join("dupeproof.toml"), &rest, &|_| None).unwrap();
-    let mut env = vec![
-        ("PORT".to_owned(), Secret::plain("{port}")),
-        ("DATABASE_URL".to_owned(), Secret::plain("{postgres.url}")),
-    ];
-    env.extend(defect.map(|name| ("ORDERS_DEFECT".to_owned(), Secret::plain(name))));
-    profile.target = Target::Launched(Launched {
-        command: command.iter().map(|&word| word.to_owned()).collect(),
-        instances: 2,
-        env,
-        folder: None,
-        ready: Some("/healthz".to_owned()),
-        ready_within: Duration::from_secs(30),
-    });
-    let statement = |begin: &str| {
-        let line = text
-            .lines()
-            .map(str::trim)
-            .find(|line| line.trim_start_matches('"').starts_with(begin));
-        line.unwrap().trim_end_matches(',').trim_matches('"').to_owned()
-    };
-    profile.setup.sql = vec![statement("CREATE TABLE product_stock"), statement("INSERT INTO")];
+    let mut profile = profile::load(&folder.join("dupeproof.toml"), &|_| None).unwrap();
+    let Target::Launched(launched) = &mut profile.target else { panic!("it launches the service") };
+    launched.command = command.iter().map(|&word| word.to_owned()).collect();
+    launched.env.extend(defect.map(|name| ("ORDERS_DEFECT".to_owned(), Secret::plain(name))));
     profile
 }
 

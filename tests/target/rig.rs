@@ -100,7 +100,8 @@ impl Rig {
             results: self.results.path().to_owned(),
             stop: self.stop.clone(),
         };
-        drill::run(order, Arc::new(Seeing(Arc::clone(&self.seen)))).await
+        let drilled = drill::run(order, Arc::new(Seeing(Arc::clone(&self.seen)))).await;
+        drilled.map_err(|broken| *broken.error)
     }
 
     /// All that a watcher was told.

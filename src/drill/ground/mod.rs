@@ -69,7 +69,7 @@ impl Ground {
         let profile = &stage.order.profile;
         let logs = stage.folder.logs();
         let spec = match &profile.target {
-            Target::Lab => Some(lab::spec(profile, logs, stage.run)),
+            Target::Lab => Some(lab::spec(profile, logs, stage.run)?),
             Target::Launched(_) => Some(LabSpec { instances: 0, ..LabSpec::new(logs) }),
             Target::Attached(_) => None,
         };
@@ -154,7 +154,7 @@ impl Ground {
         statements: &[String],
     ) -> Result<(), DrillError> {
         let profile = &stage.order.profile;
-        let subject = phases::subject(profile, stage.run);
+        let subject = phases::subject(profile, stage.run)?;
         let stock = profile.products.stock;
         observe::run_statements(&self.postgres_url, which, statements, &subject, stock)
             .await
