@@ -9,6 +9,7 @@ use std::collections::HashSet;
 
 use crate::codes;
 use crate::history::{Doubt, OrderRow, Snapshot};
+use crate::profile::{Burst, Hole};
 
 use super::Case;
 use super::index::{Index, same_id};
@@ -18,9 +19,20 @@ use super::words::plural;
 /// Disagreements from which on a column without any agreement is no longer believed.
 const ENOUGH: u64 = 3;
 
-/// The profile's columns, without those that are mapped wrongly.
-#[derive(Debug, Default)]
+/// What the requests that place orders say of their intent. What a profile writes out, such as the
+/// one product of a test shop, is the same for everybody, and no intent knows it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Said {
+    key: bool,
+    pub product: bool,
+    pub quantity: bool,
+}
+
+/// The profile's columns, without those that are mapped wrongly, and those that hold nothing of what
+/// an intent says.
+#[derive(Debug)]
 pub(super) struct Columns<'a> {
+    pub said: Said,
     pub user: Option<&'a str>,
     pub key: Option<&'a str>,
     pub product: Option<&'a str>,
@@ -46,14 +58,44 @@ impl Tally {
     }
 }
 
+impl Said {
+    fn by(case: &Case<'_>) -> Self {
+        let profile = case.profile;
+        let tokens: Vec<&str> = profile
+            .phases
+            .iter()
+            .filter_map(|phase| match &phase.burst {
+                Burst::SubmitToken(burst) => profile.requests.get(burst.token),
+                _ => None,
+            })
+            .map(|request| request.name.as_str())
+            .collect();
+        let places = case.history.intents.iter().filter(|intent| intent.entity.is_none());
+        let names: HashSet<&str> = places.map(|intent| intent.request.as_str()).collect();
+        let says = |any: &[Hole]| {
+            let placing = profile.requests.iter().filter(|request| {
+                names.contains(request.name.as_str()) && !tokens.contains(&request.name.as_str())
+            });
+            placing.into_iter().all(|request| any.iter().any(|&hole| request.has(hole)))
+        };
+        Self {
+            key: says(&[Hole::Key, Hole::Token]),
+            product: says(&[Hole::Product]),
+            quantity: says(&[Hole::Quantity]),
+        }
+    }
+}
+
 impl<'a> Columns<'a> {
     pub fn new(case: &Case<'a>, index: &Index<'a>, snapshot: Option<&'a Snapshot>) -> Self {
         let table = &case.profile.audit.orders;
+        let said = Said::by(case);
         let mut columns = Self {
+            said,
             user: table.user.as_deref(),
-            key: table.key.as_deref(),
-            product: table.product.as_deref(),
-            quantity: table.quantity.as_deref(),
+            key: table.key.as_deref().filter(|_| said.key),
+            product: table.product.as_deref().filter(|_| said.product),
+            quantity: table.quantity.as_deref().filter(|_| said.quantity),
             ids: true,
             doubts: Vec::new(),
         };

@@ -112,7 +112,7 @@ fn received(bench: &Bench<'_>) -> Option<String> {
     let mut counts: BTreeMap<InstanceId, u64> = BTreeMap::new();
     for counter in &history.counters {
         let count = counts.entry(counter.instance).or_default();
-        *count = (*count).max(counter.orders_posted);
+        *count = (*count).max(counter.posts);
     }
     let all_count = history.instances.iter().all(|instance| counts.contains_key(&instance.id));
     if counts.is_empty() || !all_count || !history.exits.is_empty() {

@@ -111,7 +111,8 @@ fn of_the_schema(bench: &Bench<'_>, excess: &Excess<'_>) -> Option<String> {
     let columns = subject::columns(bench)?;
     let snapshot = bench.rows.as_ref()?.snapshot;
     let names = columns.join(", ");
-    match cover(snapshot, bench.orders_table(), &columns) {
+    let has_window = bench.contract().window.is_some();
+    match cover(snapshot, bench.orders_table(), &columns, has_window) {
         Cover::None => Some(format!(
             "the database refused none of them, because no unique index covers ({names})"
         )),
@@ -119,6 +120,12 @@ fn of_the_schema(bench: &Bench<'_>, excess: &Excess<'_>) -> Option<String> {
             "the database refused none of them, because its unique index {} has a WHERE clause, which \
              rows escape",
             index.name
+        )),
+        Cover::Whole(index) if index.columns.len() > columns.len() => Some(format!(
+            "the database refused none of them, because its unique index {} holds within one window \
+             of {}, and they lie on both sides of an edge",
+            index.name,
+            index.columns.iter().find(|it| !columns.contains(&it.as_str()))?
         )),
         Cover::Whole(index) => excess.orders.iter().any(|row| row.key.is_none()).then(|| {
             format!(

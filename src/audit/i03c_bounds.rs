@@ -37,6 +37,9 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let Some(rows) = &bench.rows else {
         return Ruling::not_judged(&I03C, "no rows were read after the load");
     };
+    if !(bench.columns.said.product && bench.columns.said.quantity) {
+        return Ruling::not_judged(&I03C, "the requests don't say product and quantity");
+    }
     let bounds = bounds(bench);
     let sums: Vec<Sums> = bounds
         .into_iter()

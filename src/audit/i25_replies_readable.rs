@@ -48,8 +48,9 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
 /// Rejections for want of stock that was there.
 fn sold_out<'a>(bench: &Bench<'a>) -> Vec<&'a Attempt> {
     let history = bench.case.history;
-    let Some(rows) = bench.rows.as_ref().filter(|_| bench.case.profile.audit.stock.is_some())
-    else {
+    let said = bench.columns.said;
+    let has_stock = bench.case.profile.audit.stock.is_some() && said.product && said.quantity;
+    let Some(rows) = bench.rows.as_ref().filter(|_| has_stock) else {
         return Vec::new();
     };
     let mut demand: HashMap<i64, i128> = HashMap::new();

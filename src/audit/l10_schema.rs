@@ -58,7 +58,7 @@ fn orders(profile: &Profile, seen: &Snapshot, columns: &[&str]) -> Option<Hole> 
     let hole = |what: String, because: String, cure: String| {
         Some(Hole { table: table.clone(), what, because, cure })
     };
-    match cover(seen, table, columns) {
+    match cover(seen, table, columns, profile.contract.window.is_some()) {
         Cover::None => hole(
             format!("no unique index over ({names})"),
             format!("no unique index of {table} covers ({names})"),

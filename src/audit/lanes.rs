@@ -27,6 +27,7 @@ pub(super) struct Lane {
 /// All attempts that were sent, by what they may contend for.
 #[derive(Debug, Default)]
 pub(super) struct Lanes<'a> {
+    product_is_said: bool,
     users: HashMap<&'a str, Lane>,
     products: HashMap<i64, Lane>,
     entities: HashMap<&'a str, Lane>,
@@ -43,17 +44,18 @@ pub(super) struct KeyLanes<'b, 'a> {
 }
 
 impl<'a> Lanes<'a> {
-    pub fn new(index: &Index<'a>) -> Self {
+    /// Where requests don't say which product they want, all of them may want the same.
+    pub fn new(index: &Index<'a>, product_is_said: bool) -> Self {
         let mut keys_of: HashMap<&str, u32> = HashMap::new();
         for key in &index.keys {
             *keys_of.entry(key.user).or_default() += 1;
         }
-        let mut lanes = Self::default();
+        let mut lanes = Self { product_is_said, ..Self::default() };
         for key in &index.keys {
             let is_alone = keys_of[key.user] == 1 && !key.is_shared;
             for attempt in key.attempts().iter().filter(|attempt| attempt.outcome.was_sent()) {
                 let intent = index.history.intent(attempt.intent);
-                lanes.products.entry(intent.product).or_default().add(attempt);
+                lanes.products.entry(lanes.lane(intent.product)).or_default().add(attempt);
                 if !is_alone {
                     lanes.users.entry(&intent.user).or_default().add(attempt);
                 }
@@ -68,11 +70,16 @@ impl<'a> Lanes<'a> {
         lanes
     }
 
+    const fn lane(&self, product: i64) -> i64 {
+        if self.product_is_said { product } else { 0 }
+    }
+
     pub fn of_key<'b>(&'b self, key: &'b KeyGroup<'a>) -> KeyLanes<'b, 'a> {
         let mut own = Lane::default();
         let mut shares: HashMap<i64, Lane> = HashMap::new();
         let product = key.variants.first().map(|variant| variant.intent.product);
-        let several = key.variants.iter().any(|it| Some(it.intent.product) != product);
+        let several = self.product_is_said
+            && key.variants.iter().any(|it| Some(it.intent.product) != product);
         for variant in &key.variants {
             for attempt in variant.attempts.iter().filter(|attempt| attempt.outcome.was_sent()) {
                 own.add(attempt);
@@ -105,7 +112,7 @@ impl KeyLanes<'_, '_> {
         let share = self.shares.get(&product).map_or(own, |share| share.active(at));
         // Whose attempts of a shared key these are isn't told apart, so they are always excused.
         self.key.is_shared
-            || count(self.lanes.products.get(&product)) > share
+            || count(self.lanes.products.get(&self.lanes.lane(product))) > share
             || count(self.lanes.users.get(self.key.user)) > own
             || self.key.entity.is_some_and(|it| count(self.lanes.entities.get(it)) > own)
     }

@@ -23,7 +23,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     if !bench.knows_every_attempt() {
         return Ruling::not_known(&R5);
     }
-    let lanes = Lanes::new(&bench.index);
+    let lanes = Lanes::new(&bench.index, bench.columns.said.product);
     let mut wrong = Vec::new();
     for (_, key) in bench.index.keyed() {
         if !key.attempts().iter().any(|attempt| attempt.outcome == Outcome::Pending) {

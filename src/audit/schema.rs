@@ -12,13 +12,20 @@ pub(super) enum Cover<'a> {
     None,
 }
 
-/// Finds the strongest unique index over `columns` of `table`.
-pub(super) fn cover<'a>(snapshot: &'a Snapshot, table: &str, columns: &[&str]) -> Cover<'a> {
+/// Finds the strongest unique index over `columns` of `table`. Where they are unique only within a
+/// window of time, an index may have one column more, which says which window it is.
+pub(super) fn cover<'a>(
+    snapshot: &'a Snapshot,
+    table: &str,
+    columns: &[&str],
+    has_window: bool,
+) -> Cover<'a> {
     let over = |constraint: &&Constraint| {
+        let others = constraint.columns.iter().filter(|it| !columns.contains(&it.as_str())).count();
         constraint.kind == ConstraintKind::Unique
             && bare(&constraint.table) == bare(table)
-            && !constraint.columns.is_empty()
-            && constraint.columns.iter().all(|column| columns.contains(&column.as_str()))
+            && others <= usize::from(has_window)
+            && constraint.columns.len() > others
     };
     let mut covers = snapshot.constraints.iter().filter(over);
     match covers.clone().find(|constraint| !constraint.partial) {

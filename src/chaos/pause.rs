@@ -1,15 +1,22 @@
 //! Pauses a process with SIGSTOP and lets it run again with SIGCONT.
 //!
 //! SIGSTOP reaches all threads of one process; a target made of several processes is paused one by
-//! one. Stopping is not done when the signal is sent, so the state is read back both ways. The
-//! instants of a resume are taken between the signals, where no await and no check lies.
+//! one. Stopping is not done when the signal is sent, so the state is read back both ways.
+//!
+//! Several processes are resumed by several threads that meet on their cores first. One thread that
+//! sends the signals in a row is thrown off its core by the first process that wakes up, and the last
+//! one goes on milliseconds later: then requests that should meet at different instances don't.
 
+use std::num::NonZero;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::guard::{GuardError, Journal, Line, Process, ProcessId, Signal, State};
 
 use super::error::ChaosError;
 
+/// How long a sender waits for the others; beyond that the cores are busy with something else.
+const MEETING_LIMIT: Duration = Duration::from_millis(20);
 const READ_BACK_LIMIT: Duration = Duration::from_secs(2);
 const LOOK_AGAIN: Duration = Duration::from_micros(500);
 
@@ -47,14 +54,10 @@ pub async fn pause(process: &ProcessId, journal: &Journal) -> Result<Paused, Cha
     Err(ChaosError::StillRuns { process: *process, limit: READ_BACK_LIMIT })
 }
 
-/// Sends all SIGCONTs back to back, at once when first polled, then reads back. What became of each,
+/// Sends all SIGCONTs in one instant, at once when first polled, then reads back. What became of each,
 /// in their order: one that has ended meanwhile doesn't keep the others from being told.
 pub async fn resume_all(mut paused: Vec<Paused>) -> Vec<Result<Resumed, ChaosError>> {
-    let mut sent = Vec::with_capacity(paused.len());
-    for one in &paused {
-        let before = Instant::now();
-        sent.push((one.process.signal(Signal::Continue), before));
-    }
+    let sent = continue_together(&paused);
     let mut resumed = Vec::with_capacity(paused.len());
     for (one, (signalled, sent)) in paused.iter_mut().zip(sent) {
         resumed.push(one.note_resumed(signalled, sent));
@@ -67,6 +70,43 @@ pub async fn resume_all(mut paused: Vec<Paused>) -> Vec<Result<Resumed, ChaosErr
         }
     }
     resumed
+}
+
+type Signalled = (Result<(), GuardError>, Instant);
+
+/// One thread to a core, each with its share of the processes; all spin until the last one is there.
+fn continue_together(paused: &[Paused]) -> Vec<Signalled> {
+    let send = |one: &Paused| {
+        let before = Instant::now();
+        (one.process.signal(Signal::Continue), before)
+    };
+    let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let share = paused.len().div_ceil(cores).max(1);
+    let shares = paused.chunks(share);
+    let missing = AtomicUsize::new(shares.len());
+    std::thread::scope(|scope| {
+        let senders: Vec<_> = shares
+            .map(|share| {
+                scope.spawn(|| {
+                    meet(&missing);
+                    share.iter().map(send).collect::<Vec<Signalled>>()
+                })
+            })
+            .collect();
+        let join = |sender: std::thread::ScopedJoinHandle<'_, Vec<Signalled>>| {
+            sender.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        senders.into_iter().flat_map(join).collect()
+    })
+}
+
+/// Waits for the others without giving up the core, for as long as that can help.
+fn meet(missing: &AtomicUsize) {
+    missing.fetch_sub(1, Ordering::AcqRel);
+    let deadline = Instant::now() + MEETING_LIMIT;
+    while missing.load(Ordering::Acquire) > 0 && Instant::now() < deadline {
+        std::hint::spin_loop();
+    }
 }
 
 async fn read_back(process: ProcessId) -> Result<(), ChaosError> {

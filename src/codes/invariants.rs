@@ -83,7 +83,7 @@ pub static I03B: Code = Code {
 pub static I03C: Code = Code {
     id: "I03c",
     slug: "sold-what-was-asked",
-    title: "sales lie between asked and acknowledged",
+    title: "sales fit what was asked",
     severity: Some(Severity::Critical),
     what: "Fewer units were sold than the acknowledged intents hold, or more than all intents \
            together could have bought. It is seen in the stock alone, without looking at single \
@@ -205,7 +205,7 @@ pub static I08: Code = Code {
 pub static I08B: Code = Code {
     id: "I08b",
     slug: "rejection-leaves-nothing",
-    title: "a business rejection leaves no order",
+    title: "rejections leave no order",
     severity: Some(Severity::Critical),
     what: "Every attempt of an intent was rejected by the business (sold out, unknown product), \
            and yet there is an order for it. The customer was told no and will get a parcel.",
@@ -296,7 +296,7 @@ pub static I16: Code = Code {
 pub static I18: Code = Code {
     id: "I18",
     slug: "rejected-had-no-effect",
-    title: "a rejected request has no effect",
+    title: "refusals have no effect",
     severity: Some(Severity::Critical),
     what: "An order holds exactly what was only asked for by rejected requests: a changed request \
            under a used key, or a request without a proper key. The client was told no, and it \
@@ -314,7 +314,7 @@ pub static I18: Code = Code {
 pub static I21: Code = Code {
     id: "I21",
     slug: "reply-in-time",
-    title: "answers come in time and say what next",
+    title: "answers come in time",
     severity: Some(Severity::Contract),
     what: "A caller waited longer than the contract's longest wait, or was told `in progress` \
            without the hint that the contract promises (Retry-After, Location).",
@@ -355,7 +355,7 @@ pub static I25: Code = Code {
 pub static I26: Code = Code {
     id: "I26",
     slug: "bad-keys-are-answered",
-    title: "bad keys are answered as agreed",
+    title: "bad keys are turned away",
     severity: Some(Severity::Contract),
     what: "A request without a key, or with a malformed one, wasn't answered as the contract says. \
            Clients that forget the key are executed without protection and never hear of it.",

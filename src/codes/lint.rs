@@ -7,7 +7,7 @@ use super::{Code, Severity};
 pub static L10: Code = Code {
     id: "L10",
     slug: "schema-has-the-last-word",
-    title: "the schema refuses what must not be",
+    title: "the schema is a last defence",
     severity: Some(Severity::Protected),
     what: "The database itself would accept a second order for one key, or a negative stock. All is \
            well as long as everything before it holds; the database is the last line of defence, and \

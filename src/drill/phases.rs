@@ -12,7 +12,9 @@ use crate::guard::Guard;
 use crate::history::{Contended, CounterFacts, Fact, InstanceFacts, PhaseFacts, PhaseId, RunId};
 use crate::load::{self, Cast, LoadSettings, Planned, Progress, TargetInstance};
 use crate::observe::Subject;
-use crate::profile::{Burst, Phase, Products, Profile, Release};
+use crate::profile::{
+    BodyTemplate, Burst, Hole, Phase, Products, Profile, Release, Request,
+};
 
 /// How long an instance may take to tell how many requests it received.
 const COUNTER_LIMIT: Duration = Duration::from_secs(5);
@@ -37,13 +39,25 @@ pub(super) fn products(
     let Products { count, stock } = profile.products;
     let shared = (0..count).map(|index| (index, stock));
     let own = planned(profile)?.into_iter().flat_map(|phase| phase.own_products);
+    let dealt = shared.chain(own).map(|(index, stock)| (cast.product(index), stock));
+    let changed = profile.requests.iter().flat_map(changed_products).map(|id| (id, stock));
     // A pool deals its products out more than once; then the most is what suffices for all.
     let mut products = BTreeMap::new();
-    for (index, stock) in shared.chain(own) {
-        let units = products.entry(cast.product(index)).or_insert(stock);
+    for (product, stock) in dealt.chain(changed) {
+        let units = products.entry(product).or_insert(stock);
         *units = stock.max(*units);
     }
     Ok(products)
+}
+
+/// The products that a changed request buys instead.
+fn changed_products(request: &Request) -> impl Iterator<Item = i64> {
+    let is_product = |pointer: &str| {
+        let field = request.body.as_ref().and_then(|body| body.at(pointer));
+        field.and_then(BodyTemplate::only_hole) == Some(Hole::Product)
+    };
+    let changed = request.mutate.iter().filter(move |(pointer, _)| is_product(pointer));
+    changed.flat_map(|(_, values)| values.iter().filter_map(serde_json::Value::as_i64))
 }
 
 /// The exact users, keys and products that the phases will use.
@@ -191,9 +205,9 @@ impl<'a> Load<'a> {
             let Ok(reply) = load::get(&target, "/", COUNTER_LIMIT).await else { continue };
             let told: Option<u64> = serde_json::from_slice::<serde_json::Value>(&reply.body)
                 .ok()
-                .and_then(|told| told["orders_posted"].as_u64());
-            if let Some(orders_posted) = told {
-                let facts = CounterFacts { instance: id, orders_posted };
+                .and_then(|told| told["posts"].as_u64());
+            if let Some(posts) = told {
+                let facts = CounterFacts { instance: id, posts };
                 self.stage.recorder.record(Fact::Counter(facts)).await;
             }
         }

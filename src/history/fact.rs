@@ -163,7 +163,7 @@ pub struct DrainFacts {
 #[serde(deny_unknown_fields)]
 pub struct CounterFacts {
     pub instance: InstanceId,
-    pub orders_posted: u64,
+    pub posts: u64,
 }
 
 /// How far the wall clock moved against the monotonic one.

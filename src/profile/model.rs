@@ -10,7 +10,7 @@ use super::body::BodyTemplate;
 use super::burst::Burst;
 use super::contract::Contract;
 use super::target::{Actor, CustomCheck, Postgres, Statements, Target};
-use super::template::TextTemplate;
+use super::template::{Hole, TextTemplate};
 
 /// One drill, as its profile describes it.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,6 +123,14 @@ pub struct Request {
     pub defaults: Vec<(String, serde_json::Value)>,
     /// Whether numbers may be written as 1.0 or 1e0 in an equivalent variant.
     pub number_forms: bool,
+}
+
+impl Request {
+    /// Whether its path, a header or its body has this hole.
+    pub fn has(&self, hole: Hole) -> bool {
+        let headers = self.headers.iter().any(|(_, value)| value.has(hole));
+        headers || self.path.has(hole) || self.body.as_ref().is_some_and(|body| body.has(hole))
+    }
 }
 
 /// Which tables and columns the audit reads.

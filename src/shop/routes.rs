@@ -1,11 +1,11 @@
 //! The HTTP surface: orders and their steps, tokens, health, and the counter on a port of its own.
 //!
-//! The counter counts what arrived, whatever is answered, in one place: right behind the body,
-//! before anything can refuse the request. It has its own port so that asking for it is never
-//! part of what is measured.
+//! The counter counts every POST that arrived, whatever is answered: right behind the body, before
+//! anything can refuse the request. It has its own port so that asking for it is never part of what
+//! is measured.
 
 use std::{
-    sync::{Arc, atomic::Ordering},
+    sync::Arc,
     time::Duration,
 };
 
@@ -35,7 +35,7 @@ const HEALTH_WAIT: Duration = Duration::from_secs(2);
 #[derive(Serialize)]
 struct Count {
     instance: u32,
-    orders_posted: u64,
+    posts: u64,
 }
 
 pub fn orders(shop: Arc<Shop>) -> Router {
@@ -56,7 +56,7 @@ pub fn counter(shop: Arc<Shop>) -> Router {
 /// The chain runs in a task of its own: a client that hangs up must not stop it half-way, with
 /// the order committed and the record still in progress.
 async fn post_order(State(shop): State<Arc<Shop>>, headers: HeaderMap, body: Bytes) -> Answer {
-    shop.orders_posted.fetch_add(1, Ordering::Relaxed);
+    shop.note_post();
     let intent = match shop.reader.read(&headers, &body) {
         Ok(intent) => intent,
         Err(refusal) => return refusal.answer(),
@@ -96,6 +96,7 @@ async fn close(
 
 /// In a task of its own, as the chain is.
 async fn step(shop: Arc<Shop>, id: &str, headers: &HeaderMap, step: Step) -> Answer {
+    shop.note_post();
     let user = match headers::user(headers) {
         Ok(user) => user.to_owned(),
         Err(refusal) => return refusal.answer(),
@@ -111,6 +112,7 @@ async fn step(shop: Arc<Shop>, id: &str, headers: &HeaderMap, step: Step) -> Ans
 }
 
 async fn post_token(State(shop): State<Arc<Shop>>, headers: HeaderMap) -> Answer {
+    shop.note_post();
     let user = match headers::user(&headers) {
         Ok(user) => user,
         Err(refusal) => return refusal.answer(),
@@ -147,6 +149,6 @@ async fn ping(shop: &Shop) -> Result<(), ShopError> {
 async fn count(State(shop): State<Arc<Shop>>) -> Json<Count> {
     Json(Count {
         instance: shop.settings.instance,
-        orders_posted: shop.orders_posted.load(Ordering::Relaxed),
+        posts: shop.posts(),
     })
 }

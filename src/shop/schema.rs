@@ -1,4 +1,5 @@
-//! Brings the tables, the unique indexes and the check on stock into being, at every start.
+//! Brings the tables, the unique indexes, the duty to have a key and the check on stock into being, at
+//! every start.
 //!
 //! Several instances start at once, hence the advisory lock; and an instance may be restarted
 //! while another one's transaction is open, hence the look before any DDL: even a `CREATE INDEX
@@ -34,6 +35,7 @@ const PER_BARE_KEY: Statements =
 const PER_USER: Statements = part!("sql/create_one_per_user.sql", "sql/drop_one_per_user.sql");
 const PER_WINDOW: Statements =
     part!("sql/create_one_per_window.sql", "sql/drop_one_per_window.sql");
+const KEY_REQUIRED: Statements = part!("sql/require_key.sql", "sql/allow_no_key.sql");
 const STOCK_CHECK: Statements = part!("sql/create_stock_check.sql", "sql/drop_stock_check.sql");
 
 /// An arbitrary number that the shop's instances agree on.
@@ -63,6 +65,7 @@ struct Parts {
     per_user: bool,
     per_window: bool,
     stock_check: bool,
+    key_required: bool,
 }
 
 impl Parts {
@@ -87,6 +90,8 @@ impl Parts {
             per_user: index == UniqueIndex::PerUser,
             per_window: index != UniqueIndex::None && settings.order_window.is_some(),
             stock_check: check == StockCheck::NotNegative,
+            key_required: settings.order_window.is_none()
+                && !defects.has(Defect::MissingKeyAccepted),
         }
     }
 
@@ -98,6 +103,7 @@ impl Parts {
             (self.per_user, wanted.per_user, PER_USER),
             (self.per_window, wanted.per_window, PER_WINDOW),
             (self.stock_check, wanted.stock_check, STOCK_CHECK),
+            (self.key_required, wanted.key_required, KEY_REQUIRED),
         ]
         .into_iter()
         .filter(|(is_there, is_wanted, _)| is_there != is_wanted)
@@ -120,9 +126,10 @@ async fn create(connection: &mut PgConnection, wanted: Parts) -> Result<(), sqlx
     if !tables {
         sqlx::raw_sql(TABLES).execute(&mut *tx).await?;
     }
-    let (per_key, per_bare_key, per_user, per_window, stock_check) =
+    let (per_key, per_bare_key, per_user, per_window, stock_check, key_required) =
         sqlx::query_as(PARTS_PRESENT).fetch_one(&mut *tx).await?;
-    let present = Parts { per_key, per_bare_key, per_user, per_window, stock_check };
+    let present =
+        Parts { per_key, per_bare_key, per_user, per_window, stock_check, key_required };
     for statement in present.changes_to(wanted) {
         sqlx::raw_sql(statement).execute(&mut *tx).await?;
     }
@@ -153,7 +160,8 @@ mod tests {
     fn the_index_follows_the_settings() {
         let per_user = changes("shop", "shop --one-order-per user");
         assert_eq!(per_user, [PER_KEY.1, PER_USER.0]);
-        assert_eq!(changes("shop", "shop --order-window 10m"), [PER_WINDOW.0]);
+        assert_eq!(changes("shop", "shop --order-window 10m"), [PER_WINDOW.0, KEY_REQUIRED.1]);
+        assert_eq!(changes("shop", "shop --defects D58"), [KEY_REQUIRED.1]);
         assert_eq!(changes("shop", "shop --defects D44"), [PER_KEY.1, PER_BARE_KEY.0]);
     }
 

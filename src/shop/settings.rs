@@ -18,7 +18,7 @@ pub struct ShopArgs {
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     pub listen: SocketAddr,
 
-    /// Where to serve the number of POST /orders that arrived
+    /// Where to serve the number of POST requests that arrived
     #[arg(long, value_name = "ADDRESS")]
     pub counter_listen: Option<SocketAddr>,
 

@@ -4,7 +4,10 @@
 //! drivers' own time limits are replaced: redis-rs gives up after 500 ms by default, and a reply
 //! that late from a held or busy server would be taken for a failure that never happened.
 
-use std::{sync::atomic::AtomicU64, time::Duration};
+use std::{
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
 
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use sqlx::{
@@ -36,14 +39,22 @@ pub struct Shop {
     pub scope: Scope,
     pub postgres: PgPool,
     pub redis: ConnectionManager,
-    /// Requests to `POST /orders` whose body arrived completely.
-    pub orders_posted: AtomicU64,
+    /// POST requests that arrived completely.
+    posts: AtomicU64,
     /// Owns the chains under way: one goes on when its client hangs up.
     pub chains: TaskTracker,
     pub defects: DefectSet,
 }
 
 impl Shop {
+    pub fn note_post(&self) {
+        self.posts.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub fn posts(&self) -> u64 {
+        self.posts.load(Ordering::Relaxed)
+    }
+
     pub async fn open(args: ShopArgs) -> Result<Self, ShopError> {
         let redis = connect_redis(args.redis_url.as_deref()).await?;
         let postgres = connect_postgres(&args).await?;
@@ -53,7 +64,7 @@ impl Shop {
             scope: Scope::of(defects),
             postgres,
             redis,
-            orders_posted: AtomicU64::new(0),
+            posts: AtomicU64::new(0),
             chains: TaskTracker::new(),
             defects,
             settings: args.settings,

@@ -158,12 +158,12 @@ fn books_that_do_not_balance_are_inconclusive() {
 #[test]
 fn requests_that_multiply_on_their_way_are_noticed() {
     let mut drill = Drill::clean(3, 2);
-    for (instance, orders_posted) in [(0, 3), (1, 3)] {
+    for (instance, posts) in [(0, 3), (1, 3)] {
         let instance = InstanceId(instance);
-        drill.history.counters.push(CounterFacts { instance, orders_posted });
+        drill.history.counters.push(CounterFacts { instance, posts });
     }
     assert_eq!(drill.judge().verdict, Verdict::Passed);
-    drill.history.counters[1].orders_posted = 5;
+    drill.history.counters[1].posts = 5;
     let what = assert_doubted(&drill, "G10");
     assert_eq!(what, "the instances received 8 requests, but 6 were sent and 6 answered");
 }

@@ -110,7 +110,7 @@ impl Drilled {
         let sent = self.facts("attempt").filter(|attempt| attempt["sent"] == "whole").count();
         assert_eq!(sent as u64, self.count("sent_whole"));
         let counters: Vec<_> = self.facts("counter").collect();
-        let told = |fact: &&Value| fact["orders_posted"].as_u64().expect("a counter is a number");
+        let told = |fact: &&Value| fact["posts"].as_u64().expect("a counter is a number");
         let received: u64 = counters.iter().map(told).sum();
         let cut_short = self.facts("interrupted").count() + self.facts("exit").count() > 0;
         if cut_short {

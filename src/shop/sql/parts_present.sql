@@ -4,4 +4,7 @@ SELECT to_regclass('orders_one_per_key') IS NOT NULL AS per_key,
        to_regclass('orders_one_per_window') IS NOT NULL AS per_window,
        EXISTS (SELECT FROM pg_constraint
                WHERE conrelid = to_regclass('product_stock')
-                 AND conname = 'product_stock_not_negative') AS stock_check
+                 AND conname = 'product_stock_not_negative') AS stock_check,
+       (SELECT attnotnull FROM pg_attribute
+        WHERE attrelid = to_regclass('orders')
+          AND attname = 'idempotency_key') AS key_required
