@@ -25,7 +25,10 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let phases = bench.case.history.phases.iter();
     let asking: Vec<_> = phases
         .filter(|phase| {
-            profile.phases.get(usize::from(phase.id.0)).is_some_and(|phase| asks_twice(&phase.burst))
+            profile
+                .phases
+                .get(usize::from(phase.id.0))
+                .is_some_and(|phase| asks_twice(&phase.burst))
         })
         .collect();
     if asking.is_empty() {

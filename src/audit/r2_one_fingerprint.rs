@@ -56,7 +56,9 @@ pub(super) fn findings(bench: &Bench<'_>) -> Vec<Finding> {
         match &bench.contract().other_parameters {
             OtherParameters::Rejected { while_in_progress, .. } => {
                 pairs.extend(by_order.or_else(|| {
-                    let lanes = lanes.get_or_insert_with(|| Lanes::new(&bench.index, bench.columns.said.product));
+                    let lanes = lanes.get_or_insert_with(|| {
+                        Lanes::new(&bench.index, bench.columns.said.product)
+                    });
                     pending(bench, &lanes.of_key(key), key, *while_in_progress)
                 }));
             }

@@ -11,15 +11,23 @@ use crate::audit::Verdict;
 use crate::report::{self, Experiment, RunResult};
 use crate::ui::{self, Exit, Failure};
 
+/// An experiment: its name, its profile, and the verdict that was published.
+type Published = (&'static str, &'static str, Verdict);
+
+macro_rules! published {
+    ($name:literal, $verdict:ident) => {
+        ($name, include_str!(concat!("../../profiles/", $name, ".toml")), Verdict::$verdict)
+    };
+}
+
 /// In the order of the table.
-const EXPERIMENTS: [(&str, &str); 4] = [
-    ("lock-inside-transaction", include_str!("../../profiles/lock-inside-transaction.toml")),
-    ("lock-inside-snapshot", include_str!("../../profiles/lock-inside-snapshot.toml")),
-    ("lock-outside-transaction", include_str!("../../profiles/lock-outside-transaction.toml")),
-    (
-        "lock-inside-with-unique-key",
-        include_str!("../../profiles/lock-inside-with-unique-key.toml"),
-    ),
+const EXPERIMENTS: [Published; 6] = [
+    published!("lock-inside-transaction", Violated),
+    published!("lock-inside-snapshot", Violated),
+    published!("lock-outside-transaction", Passed),
+    published!("lock-inside-with-unique-key", Passed),
+    published!("pay-vs-close-unconditional", Violated),
+    published!("pay-vs-close", Passed),
 ];
 
 #[derive(Debug, Args)]
@@ -36,7 +44,7 @@ pub(crate) struct DemoArgs {
 /// Exit 0 when every experiment came out as published, 1 when one didn't, 3 when one proved nothing.
 pub(crate) async fn demo(args: DemoArgs, interrupts: &Interrupts) -> Result<Exit, Failure> {
     let mut experiments = Vec::new();
-    for (name, text) in EXPERIMENTS {
+    for (name, text, verdict) in EXPERIMENTS {
         if interrupts.stop().is_cancelled() {
             break;
         }
@@ -47,7 +55,7 @@ pub(crate) async fn demo(args: DemoArgs, interrupts: &Interrupts) -> Result<Exit
         experiments.push(Experiment {
             name: name.to_owned(),
             published: published.map_or_else(|| "-".to_owned(), |published| published.figure),
-            as_published: as_published(name, &result),
+            as_published: result.verdict == verdict,
             result,
         });
     }
@@ -59,15 +67,6 @@ pub(crate) async fn demo(args: DemoArgs, interrupts: &Interrupts) -> Result<Exit
         }
     });
     Ok(exit(&experiments))
-}
-
-/// Duplicates where the lock ends too early and nothing else protects, none anywhere else.
-fn as_published(name: &str, result: &RunResult) -> bool {
-    let wanted = match name {
-        "lock-inside-transaction" | "lock-inside-snapshot" => Verdict::Violated,
-        _ => Verdict::Passed,
-    };
-    result.verdict == wanted
 }
 
 fn exit(experiments: &[Experiment]) -> Exit {

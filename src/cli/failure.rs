@@ -13,10 +13,8 @@ pub(crate) fn of_drill(error: &DrillError, secrets: &Secrets) -> Failure {
             let failure = Failure::trouble(code, error);
             match last_words.trim() {
                 "" => failure,
-                words => failure.with_note(format!(
-                    "the end of its log:\n  {}",
-                    words.replace('\n', "\n  ")
-                )),
+                words => failure
+                    .with_note(format!("the end of its log:\n  {}", words.replace('\n', "\n  "))),
             }
         }
         (_, Some(code)) => Failure::trouble(code, error),

@@ -10,11 +10,7 @@ use crate::profile::{LabSettings, Profile};
 use crate::report::format::{counted, duration_us};
 
 /// The lab that a profile asks for, with the run's products on sale.
-pub(super) fn spec(
-    profile: &Profile,
-    logs: PathBuf,
-    run: RunId,
-) -> Result<LabSpec, DrillError> {
+pub(super) fn spec(profile: &Profile, logs: PathBuf, run: RunId) -> Result<LabSpec, DrillError> {
     let lab = &profile.lab;
     let on_sale = |(product, stock)| (product, i32::try_from(stock).unwrap_or(i32::MAX));
     let window = lab.order_window.map(|window| format!("--order-window={}ms", window.as_millis()));

@@ -12,9 +12,7 @@ use crate::guard::Guard;
 use crate::history::{Contended, CounterFacts, Fact, InstanceFacts, PhaseFacts, PhaseId, RunId};
 use crate::load::{self, Cast, LoadSettings, Planned, Progress, TargetInstance};
 use crate::observe::Subject;
-use crate::profile::{
-    BodyTemplate, Burst, Hole, Phase, Products, Profile, Release, Request,
-};
+use crate::profile::{BodyTemplate, Burst, Hole, Phase, Products, Profile, Release, Request};
 
 /// How long an instance may take to tell how many requests it received.
 const COUNTER_LIMIT: Duration = Duration::from_secs(5);
@@ -31,10 +29,7 @@ pub(super) fn planned(profile: &Profile) -> Result<Vec<Planned>, DrillError> {
 }
 
 /// The products of a run, each with its stock at the start.
-pub(super) fn products(
-    profile: &Profile,
-    run: RunId,
-) -> Result<BTreeMap<i64, u32>, DrillError> {
+pub(super) fn products(profile: &Profile, run: RunId) -> Result<BTreeMap<i64, u32>, DrillError> {
     let cast = Cast::new(run, &profile.actor, &profile.contract.key);
     let Products { count, stock } = profile.products;
     let shared = (0..count).map(|index| (index, stock));

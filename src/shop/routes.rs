@@ -4,10 +4,7 @@
 //! anything can refuse the request. It has its own port so that asking for it is never part of what
 //! is measured.
 
-use std::{
-    sync::Arc,
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     Json, Router,
@@ -147,8 +144,5 @@ async fn ping(shop: &Shop) -> Result<(), ShopError> {
 }
 
 async fn count(State(shop): State<Arc<Shop>>) -> Json<Count> {
-    Json(Count {
-        instance: shop.settings.instance,
-        posts: shop.posts(),
-    })
+    Json(Count { instance: shop.settings.instance, posts: shop.posts() })
 }

@@ -128,8 +128,7 @@ async fn create(connection: &mut PgConnection, wanted: Parts) -> Result<(), sqlx
     }
     let (per_key, per_bare_key, per_user, per_window, stock_check, key_required) =
         sqlx::query_as(PARTS_PRESENT).fetch_one(&mut *tx).await?;
-    let present =
-        Parts { per_key, per_bare_key, per_user, per_window, stock_check, key_required };
+    let present = Parts { per_key, per_bare_key, per_user, per_window, stock_check, key_required };
     for statement in present.changes_to(wanted) {
         sqlx::raw_sql(statement).execute(&mut *tx).await?;
     }

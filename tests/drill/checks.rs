@@ -95,7 +95,14 @@ impl Drilled {
         let sum = |names: &[&str]| names.iter().map(|name| self.count(name)).sum::<u64>();
         let recorded = self.facts("attempt").count() as u64;
         assert_eq!(recorded, self.count("attempts"));
-        let causes = ["burst_attempts", "retries", "resolver_attempts"];
+        let causes = [
+            "burst_attempts",
+            "retries",
+            "resolver_attempts",
+            "preparing_attempts",
+            "replays",
+            "steady_attempts",
+        ];
         assert_eq!(sum(&causes), recorded, "by cause");
         let outcomes = ["acknowledged", "pending", "parked", "refused", "unknown", "not_sent"];
         assert_eq!(sum(&outcomes), recorded, "by outcome");

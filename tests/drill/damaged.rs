@@ -3,6 +3,8 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
+use dupeproof::history::SCHEMA_VERSION;
+
 use crate::checks::Drilled;
 use crate::rig::{Ended, Rig};
 use crate::verdicts::SMALL;
@@ -92,7 +94,8 @@ fn every_damage_is_told_as_what_it_is() {
 
     let of_the_future = bench.judged(|folder| {
         let text = fs::read_to_string(journal(folder)).expect("it is there");
-        let text = text.replacen(r#""schema_version":1"#, r#""schema_version":999"#, 1);
+        let version = format!(r#""schema_version":{SCHEMA_VERSION}"#);
+        let text = text.replacen(&version, r#""schema_version":999"#, 1);
         fs::write(journal(folder), text).expect("the folder is ours");
     });
     says(&of_the_future, 4, &["error[E09]", "version 999"]);

@@ -4,6 +4,8 @@
 
 #[path = "../common/backends.rs"]
 mod backends;
+#[path = "../common/defect_drills.rs"]
+mod defect_drills;
 #[path = "../common/footprint.rs"]
 mod footprint;
 #[path = "../common/waiting.rs"]
@@ -12,6 +14,7 @@ mod waiting;
 mod checks;
 mod commands;
 mod damaged;
+mod defects;
 mod killing;
 mod rig;
 mod schemas;

@@ -128,7 +128,7 @@ fn stock_written_back_under_the_wrong_lock_is_violated() {
         burst.same-key = { users = 200, threads = 5 }
     ";
     let drilled = Drilled::run(&Rig::new(), profile, 1);
-    assert_eq!(drilled.findings("critical"), ["I03"], "{}", drilled.text);
+    assert_eq!(drilled.findings("critical"), ["I03", "I03b"], "{}", drilled.text);
     assert_eq!(drilled.count("intents_with_one_order"), 200, "the orders themselves are right");
 }
 
@@ -142,11 +142,12 @@ fn a_missed_budget_is_no_violation_but_an_exit_of_its_own() {
 }
 
 #[test]
-fn one_request_for_each_key_needs_no_overlap_and_proves_nothing() {
-    let profile = SMALL.replace("threads = 5", "threads = 1");
-    let drilled = Drilled::run(&Rig::new(), &profile, 3);
-    assert_eq!(drilled.gate("G1"), "not-judged");
-    assert_eq!(drilled.gate("G12"), "broken");
+fn a_burst_that_asks_nothing_twice_is_a_mistake_of_the_profile() {
+    let rig = Rig::new();
+    let profile = rig.profile(&SMALL.replace("threads = 5", "threads = 1"));
+    let ended = rig.run(&["run", profile]);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("with one thread sends nothing twice"), "{}", ended.stderr);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::super::mistake::{Mistake, quoted};
 use super::super::node::Node;
 use super::super::presets;
 use super::super::template::Hole;
-use super::holes::is_whole;
+use super::holes::{has, is_whole};
 use super::uses::{Part, Use};
 use super::{count, loads};
 use crate::codes;
@@ -49,7 +49,9 @@ pub(super) fn compare(profile: &Node, uses: &[Use<'_>], found: &mut Vec<Mistake>
             continue;
         }
         let before = found.len();
-        if is_written || one.kind == "bad-keys" {
+        // Where a request has no key at all, it is for others to say whether it must.
+        let is_misplaced = is_written && has(&request.node, Hole::Key);
+        if is_misplaced || one.kind == "bad-keys" {
             is_carried(&rule.carrier, request.name.as_str(), &request.node, one, found);
         }
         if let Some(longest) = rule.longest {
