@@ -36,7 +36,8 @@ impl<'a> Bench<'a> {
         let snapshot = case.after.or(case.before_repair);
         let columns = Columns::new(case, &index, snapshot);
         let rows = snapshot.map(|snapshot| Rows::new(case, &index, &columns, snapshot));
-        let at_rest = g4_drained::trouble(case).is_none();
+        // Without its seal the journal may lack a later drain that failed.
+        let at_rest = g4_drained::trouble(case).is_none() && index.is_whole;
         let mut bench =
             Self { case: *case, index, columns, rows, at_rest, accounting: Accounting::default() };
         bench.accounting = accounting::count(&bench);
@@ -44,12 +45,22 @@ impl<'a> Bench<'a> {
         bench
     }
 
-    /// Whether no attempt can be missing from the journal. After a kill, a full disk, or a server's
-    /// end in the middle of the load, those in flight are: then nothing may be claimed because there
-    /// was no attempt that would explain it.
-    pub fn knows_every_attempt(&self) -> bool {
-        let Case { history, after, .. } = &self.case;
-        history.sealed && !history.drains.is_empty() && after.is_some()
+    /// Whether no intent, attempt or exit can be missing from the journal. After a kill, a full disk,
+    /// or a server's end in the middle of the load, the last ones are: then nothing may be claimed
+    /// because there was none that would explain it.
+    pub const fn knows_every_attempt(&self) -> bool {
+        self.index.is_whole
+    }
+
+    /// Why what is missing in the rows may only be late.
+    pub const fn unrest(&self) -> Option<&'static str> {
+        match (self.at_rest, self.index.is_whole) {
+            (true, _) => None,
+            (false, true) => Some("the database was not at rest"),
+            (false, false) => {
+                Some("the journal doesn't reach far enough to show that the database was at rest")
+            }
+        }
     }
 
     pub fn contract(&self) -> &'a Contract {

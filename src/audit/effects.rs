@@ -24,7 +24,10 @@ pub(super) struct Effect<'a> {
 
 /// All of them, in the order of the rows.
 pub(super) fn of_rejected<'a>(bench: &Bench<'a>) -> Vec<Effect<'a>> {
-    let Some(rows) = &bench.rows else { return Vec::new() };
+    // What wasn't recorded may have been let in.
+    let Some(rows) = bench.rows.as_ref().filter(|_| bench.knows_every_attempt()) else {
+        return Vec::new();
+    };
     let mut effects = Vec::new();
     for placed in rows.fresh.iter().filter(|placed| placed.valid) {
         match placed.place {

@@ -4,15 +4,12 @@ use crate::codes::G11;
 
 use super::bench::Bench;
 use super::ruling::Ruling;
-use super::words::{list, plural, thousands};
+use super::words::{list, share};
 
 pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let sum = &bench.accounting;
     if sum.intents_undecided == 0 {
-        return Ruling::held(
-            &G11,
-            format!("{} of {}", thousands(sum.intents), thousands(sum.intents)),
-        );
+        return Ruling::held(&G11, share(sum.intents, sum.intents, "intent", "intents"));
     }
     let undecided = bench.index.seats.iter().enumerate().filter(|&(_, &(group, variant))| {
         bench.index.keys[group as usize].variants[variant as usize].is_undecided()
@@ -22,9 +19,8 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     Ruling::missed(
         &G11,
         format!(
-            "{} of {} never got a definite answer: {}",
-            thousands(sum.intents_undecided),
-            plural(sum.intents, "intent", "intents"),
+            "{} never got a definite answer: {}",
+            share(sum.intents_undecided, sum.intents, "intent", "intents"),
             list(&keys, 3)
         ),
         "look for these keys in the target's log; raise `contract.recovery-limit` if it may take longer",

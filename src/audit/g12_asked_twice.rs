@@ -1,55 +1,52 @@
 //! G12: where a phase sets out to ask twice, something must have been asked twice and answered twice.
 //!
 //! Every rule about duplicates compares two answers. A phase in which no key ever got a second one has
-//! compared nothing, however many requests it sent, and must not pass. Phases whose point is another
-//! one (many keys, many users, the last unit, a race at an order) promise no second answer.
+//! compared nothing, however many requests it sent, and must not pass. An answer from in front of the
+//! idempotency layer is none. Phases whose point is another one (many keys, many users, the last unit, a
+//! race at an order) promise no second answer.
 
 use std::collections::HashSet;
 
 use crate::codes::G12;
-use crate::history::{Outcome, PhaseId};
+use crate::history::{Attempt, Outcome, PhaseFacts, PhaseId};
 use crate::profile::Burst;
 
 use super::bench::Bench;
 use super::ruling::Ruling;
-use super::words::{list, plural, thousands};
+use super::words::{list, share};
 
-const CURE: &str = "use two threads or more for each user, and a client that waits long enough for \
-                    its answers (`[client] timeout`, `retries`)";
+const CURE: &str = "use two threads or more for each user (or a larger `duplicate-share`), and a client \
+                    that waits long enough for its answers (`[client] timeout`, `retries`)";
 
 pub(super) fn check(bench: &Bench<'_>) -> Ruling {
-    let answered = |outcome| matches!(outcome, Outcome::Acknowledged | Outcome::Refused);
+    let answered = |attempt: &&&Attempt| {
+        matches!(attempt.outcome, Outcome::Acknowledged | Outcome::Refused)
+            && !bench.is_shed(attempt)
+    };
     let (mut keys, mut twice) = (0_u64, 0_u64);
     let mut compared: HashSet<PhaseId> = HashSet::new();
     let profile = bench.case.profile;
-    let phases = bench.case.history.phases.iter();
-    let asking: Vec<_> = phases
-        .filter(|phase| {
-            profile
-                .phases
-                .get(usize::from(phase.id.0))
-                .is_some_and(|phase| asks_twice(&phase.burst))
-        })
-        .collect();
+    let sets_out = |phase: &&PhaseFacts| {
+        let planned = profile.phases.get(usize::from(phase.id.0));
+        planned.is_some_and(|planned| asks_twice(&planned.burst))
+    };
+    let asking: Vec<&PhaseFacts> = bench.case.history.phases.iter().filter(sets_out).collect();
     if asking.is_empty() {
         return Ruling::not_judged(&G12, "no phase that asks for anything twice");
     }
+    let ids: HashSet<PhaseId> = asking.iter().map(|phase| phase.id).collect();
     for (_, key) in bench.index.keyed() {
-        let Some(variant) = key.variants.first() else { continue };
-        let phase = variant.intent.phase;
-        if !asking.iter().any(|asking| asking.id == phase) {
-            continue;
-        }
+        let phase = key.variants.first().map(|variant| variant.intent.phase);
+        let Some(phase) = phase.filter(|phase| ids.contains(phase)) else { continue };
         keys += 1;
-        let answers = key.attempts().iter().filter(|attempt| answered(attempt.outcome)).count();
-        if answers >= 2 {
+        if key.attempts().iter().filter(answered).nth(1).is_some() {
             twice += 1;
             compared.insert(phase);
         }
     }
     let barren = asking.iter().filter(|phase| !compared.contains(&phase.id));
     let barren: Vec<String> = barren.map(|phase| format!("phase `{}`", phase.name)).collect();
-    let detail = format!("{} of {} answered twice", thousands(twice), plural(keys, "key", "keys"));
+    let detail = format!("{} answered twice", share(twice, keys, "key", "keys"));
     match barren.as_slice() {
         [] => Ruling::held(&G12, detail),
         _ if compared.is_empty() => {

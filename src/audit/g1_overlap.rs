@@ -15,7 +15,7 @@ use super::Overlap;
 use super::bench::Bench;
 use super::ruling::Ruling;
 use super::subject;
-use super::words::{list, plural, thousands};
+use super::words::{list, plural, share, thousands};
 
 const DEFAULT_SHARE: f64 = 0.5;
 
@@ -26,25 +26,20 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     }
     let missed: Vec<String> = overlap
         .iter()
-        .filter(|one| !suffices(one, share(bench, one.phase)))
+        .filter(|one| !suffices(one, share_due(bench, one.phase)))
         .map(|one| miss(bench, one))
         .collect();
     if missed.is_empty() {
         let sum = |of: fn(&Overlap) -> u64| overlap.iter().map(of).sum::<u64>();
-        let names: BTreeSet<String> = overlap.iter().map(|one| things(bench, one.phase)).collect();
-        let names: Vec<String> = names.into_iter().collect();
-        let many = match names.as_slice() {
-            [one] => one.as_str(),
-            _ => "contended things",
+        let names: BTreeSet<(String, String)> =
+            overlap.iter().map(|one| things(bench, one.phase)).collect();
+        let names: Vec<(String, String)> = names.into_iter().collect();
+        let (one, many) = match names.as_slice() {
+            [(one, many)] => (one.as_str(), many.as_str()),
+            _ => ("contended thing", "contended things"),
         };
-        return Ruling::held(
-            &G1,
-            format!(
-                "{} of {} {many} had two attempts or more in flight",
-                thousands(sum(|one| one.overlapped)),
-                thousands(sum(|one| one.keys))
-            ),
-        );
+        let things = share(sum(|one| one.overlapped), sum(|one| one.keys), one, many);
+        return Ruling::held(&G1, format!("{things} had two attempts or more in flight"));
     }
     Ruling::missed(
         &G1,
@@ -58,32 +53,35 @@ fn suffices(one: &Overlap, share: f64) -> bool {
     one.keys > 0 && one.overlapped as f64 >= share * one.keys as f64
 }
 
-fn share(bench: &Bench<'_>, phase: PhaseId) -> f64 {
+fn share_due(bench: &Bench<'_>, phase: PhaseId) -> f64 {
     let phases = &bench.case.history.phases;
     let phase = phases.iter().find(|one| one.id == phase);
     phase.map_or(DEFAULT_SHARE, |phase| phase.overlap_share)
 }
 
-/// What a phase contends for, in the plural.
-fn things(bench: &Bench<'_>, phase: PhaseId) -> String {
+/// What a phase contends for: one, and many.
+fn things(bench: &Bench<'_>, phase: PhaseId) -> (String, String) {
     let phase = bench.case.history.phases.iter().find(|one| one.id == phase);
-    match phase.and_then(|phase| phase.contended) {
-        Some(Contended::KeyString) => "key strings".to_owned(),
-        Some(Contended::Product) => "products".to_owned(),
-        Some(Contended::Entity) => "orders".to_owned(),
-        Some(Contended::Key) | None => subject::name(bench.contract().unique_by()).1,
-    }
+    let word = match phase.and_then(|phase| phase.contended) {
+        Some(Contended::KeyString) => "key string",
+        Some(Contended::Product) => "product",
+        Some(Contended::Entity) => "order",
+        Some(Contended::Key) | None => return subject::name(bench.contract().unique_by()),
+    };
+    (word.to_owned(), format!("{word}s"))
 }
 
 fn miss(bench: &Bench<'_>, one: &Overlap) -> String {
-    let many = things(bench, one.phase);
+    let (thing, many) = things(bench, one.phase);
     let phases = &bench.case.history.phases;
     let name = phases.iter().find(|phase| phase.id == one.phase).map_or("", |phase| &phase.name);
+    if one.keys == 0 {
+        return format!("phase `{name}`: no {thing} was asked for by two attempts");
+    }
     format!(
-        "phase `{name}`: only {} of {} {many} had two attempts in flight before the first answer \
-         (median {}, worst {}; {} planned)",
-        thousands(one.overlapped),
-        thousands(one.keys),
+        "phase `{name}`: only {} had two attempts in flight before the first answer (median {}, worst \
+         {}; {} planned)",
+        share(one.overlapped, one.keys, &thing, &many),
         thousands(one.in_flight_median),
         thousands(one.in_flight_worst),
         plural(one.planned, "attempt", "attempts each")

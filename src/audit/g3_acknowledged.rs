@@ -2,7 +2,8 @@
 //! of attempt.
 //!
 //! A target that answers 404 to everything makes no duplicates; without this gate it would pass. What
-//! only sets the scene isn't counted. A phase of bad keys expects rejections, and is content with them.
+//! only sets the scene isn't counted. A phase of bad keys is content with a rejection, if it is one that
+//! the contract has for them.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +11,7 @@ use crate::codes::G3;
 use crate::history::{Cause, KeyForm, Outcome, PhaseId};
 
 use super::bench::Bench;
+use super::i26_bad_keys::is_as_due;
 use super::ruling::Ruling;
 use super::words::{list, plural, thousands};
 
@@ -22,6 +24,8 @@ struct Sums {
     attempts: u64,
     definite: u64,
     acknowledged: u64,
+    /// Bad keys that were rejected as the contract says.
+    as_due: u64,
 }
 
 pub(super) fn check(bench: &Bench<'_>) -> Ruling {
@@ -38,6 +42,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         sums.attempts += 1;
         sums.definite += u64::from(attempt.outcome.is_definite());
         sums.acknowledged += u64::from(attempt.outcome == Outcome::Acknowledged);
+        sums.as_due += u64::from(!intent.key_form.is_good() && is_as_due(bench, attempt));
     }
     let barren: Vec<String> = phases
         .iter()
@@ -59,16 +64,20 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
 }
 
 fn trouble(kinds: &BTreeMap<(&str, KeyForm), Sums>) -> Option<String> {
-    let good = kinds.iter().filter(|((_, form), _)| form.is_good()).map(|(_, sums)| sums);
-    let (mut attempts, mut acknowledged, mut is_good) = (0, 0, kinds.is_empty());
-    for sums in good {
-        is_good = true;
-        attempts += sums.attempts;
-        acknowledged += sums.acknowledged;
+    if kinds.is_empty() {
+        return Some("nothing was asked in it".to_owned());
     }
-    if is_good && acknowledged == 0 {
-        let attempts = plural(attempts, "attempt", "attempts");
+    let has_good = kinds.keys().any(|(_, form)| form.is_good());
+    let counted = || kinds.iter().filter(|((_, form), _)| form.is_good() == has_good);
+    let sum = |of: fn(&Sums) -> u64| counted().map(|(_, sums)| of(sums)).sum::<u64>();
+    let attempts = plural(sum(|it| it.attempts), "attempt", "attempts");
+    if has_good && sum(|it| it.acknowledged) == 0 {
         return Some(format!("none of {attempts} was acknowledged"));
+    }
+    if !has_good && sum(|it| it.acknowledged + it.as_due) == 0 {
+        return Some(format!(
+            "none of {attempts} with a bad key got an answer that the contract has for it"
+        ));
     }
     let ((request, _), sums) = kinds.iter().find(|(_, sums)| sums.definite == 0)?;
     Some(format!(

@@ -10,7 +10,7 @@ use crate::history::RunTime;
 
 use super::bench::Bench;
 use super::ruling::Ruling;
-use super::words::{plural, share, thousands, verb};
+use super::words::{after_share, plural, share, thousands};
 use super::{Evidence, Finding, Witness};
 
 pub(super) fn check(bench: &Bench<'_>) -> Ruling {
@@ -27,10 +27,11 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         }
     }
     let count = below.len() as u64;
+    let of = bench.index.products.len() as u64;
     let detail = format!(
         "{} {} below zero",
-        share(count, bench.index.products.len() as u64, "product", "products"),
-        verb(count, "is", "are")
+        share(count, of, "product", "products"),
+        after_share(count, of, "is", "are")
     );
     let findings = if below.is_empty() { Vec::new() } else { vec![finding(bench, &below)] };
     Ruling::of(&I01, detail, findings)

@@ -16,7 +16,7 @@ use super::index::same_id;
 use super::rows::{Place, Rows};
 use super::ruling::Ruling;
 use super::subject::{self, Subject};
-use super::words::{list, share, spelled, thousands, times, verb};
+use super::words::{after_share, list, share, spelled, thousands, times};
 use super::{Evidence, Finding, Witness};
 
 const DEFAULT: [BusinessColumn; 2] = [BusinessColumn::User, BusinessColumn::Key];
@@ -42,6 +42,10 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
                 "name the column, or give every intent a user of its own",
             );
     }
+    // Told apart by the user alone or the key alone, orders of an unrecorded intent would be mixed up.
+    if subject::columns(bench).is_none() && !bench.knows_every_attempt() {
+        return Ruling::not_known(&I02);
+    }
     let (excesses, of) = if unique_by == DEFAULT.as_slice() {
         (per_key(bench, rows), bench.index.placing().count() as u64)
     } else {
@@ -52,7 +56,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let detail = format!(
         "{} {} two orders or more",
         share(count, of, &one, &many),
-        verb(count, "has", "have")
+        after_share(count, of, "has", "have")
     );
     let findings = clearest(bench, &excesses).map(|excess| finding(bench, &excesses, excess));
     Ruling::of(&I02, detail, findings.into_iter().collect())
@@ -84,7 +88,8 @@ fn per_key<'a>(bench: &Bench<'a>, rows: &Rows<'a>) -> Vec<Excess<'a>> {
     }
     for (user, mut orders) in keyless {
         let groups: Vec<usize> = bench.index.placed_by(user).collect();
-        if groups.iter().any(|&group| !bench.index.keys[group].is_keyed) {
+        let has_bad = groups.iter().any(|&group| !bench.index.keys[group].is_keyed);
+        if has_bad || !bench.knows_every_attempt() {
             continue; // Requests without a key are promised nothing.
         }
         let free = groups.iter().filter(|&&group| rows.valid_of(group).next().is_none()).count();

@@ -91,7 +91,8 @@ fn of_the_untold(bench: &Bench<'_>, excess: &Excess<'_>, row: &OrderRow) -> Stri
             plural(open, "attempt stayed", "attempts stayed")
         ),
     };
-    format!("nobody was told of order {}, because no reply names it{licence}", row.id)
+    let reply = if bench.knows_every_attempt() { "no reply" } else { "no reply in the journal" };
+    format!("nobody was told of order {}, because {reply} names it{licence}", row.id)
 }
 
 /// A cure that fits: a race needs another one than a duplicate that came later.

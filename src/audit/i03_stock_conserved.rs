@@ -10,7 +10,7 @@ use crate::history::OrderRow;
 use super::bench::Bench;
 use super::rows::{Place, Rows};
 use super::ruling::Ruling;
-use super::words::{list, plural, share, thousands, verb};
+use super::words::{after_share, list, plural, share, thousands, verb};
 use super::{Evidence, Finding, Witness};
 
 /// The sums of one product.
@@ -55,13 +55,13 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let detail = format!(
         "{} {} with {} orders",
         share(count, of, "product", "products"),
-        verb(count, "disagrees", "disagree"),
-        verb(count, "its", "their")
+        after_share(count, of, "disagrees", "disagree"),
+        after_share(count, of, "its", "their")
     );
     let findings = if wrong.is_empty() { Vec::new() } else { vec![finding(bench, &wrong)] };
     let mut ruling = Ruling::of(&I03, detail, findings);
     if let Some(first) = unsure.first() {
-        let why = first.unsure.unwrap_or("the database was not at rest");
+        let why = first.unsure.or(bench.unrest()).unwrap_or_default();
         ruling = ruling.doubting(
             &I03,
             format!(
@@ -175,14 +175,14 @@ fn therefore(sums: &Sums<'_>) -> String {
         thousands(sums.available),
         plural(sums.orders.len() as u64, "valid order", "valid orders"),
         if ids.is_empty() { "none".to_owned() } else { list(&ids, 3) },
-        if ids.len() == 1 { "holds" } else { "hold" },
+        verb(ids.len() as u64, "holds", "hold"),
         plural(sums.sold, "unit", "units"),
     );
     let units = |count| plural(count, "unit", "units");
     let product = sums.product;
     if sums.excess() > 0 {
-        let (count, many) = (units(sums.excess()), sums.excess() != 1);
-        let were = if many { "were" } else { "was" };
+        let count = units(sums.excess());
+        let were = verb(sums.excess().unsigned_abs() as u64, "was", "were");
         format!("{count} of product {product} {were} sold without leaving the stock, {because}")
     } else {
         let count = units(-sums.excess());

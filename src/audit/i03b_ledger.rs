@@ -8,7 +8,7 @@ use crate::codes::{I03B, Severity};
 use super::bench::Bench;
 use super::ledger::Ledger;
 use super::ruling::Ruling;
-use super::words::{plural, share, thousands, verb};
+use super::words::{after_share, plural, share, thousands, verb};
 use super::{Evidence, Finding, Witness};
 
 struct Sums {
@@ -55,19 +55,19 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let detail = format!(
         "{} {} with {} movements",
         share(count, of, "product", "products"),
-        verb(count, "disagrees", "disagree"),
-        verb(count, "its", "their")
+        after_share(count, of, "disagrees", "disagree"),
+        after_share(count, of, "its", "their")
     );
-    if bench.at_rest {
+    let Some(why) = bench.unrest() else {
         return Ruling::of(&I03B, detail, finding(&wrong).into_iter().collect());
-    }
+    };
     let ruling = Ruling::of(&I03B, detail, Vec::new());
     if wrong.is_empty() {
         return ruling;
     }
     ruling.doubting(
         &I03B,
-        "stock and movements differ, but the database was not at rest",
+        format!("stock and movements differ, but {why}"),
         "audit again when the database is at rest",
     )
 }
@@ -104,7 +104,7 @@ fn finding(wrong: &[Sums]) -> Option<Finding> {
             thousands(worst.initial),
             thousands(worst.moved),
             thousands(worst.available),
-            if worst.available == 1 { "is" } else { "are" }
+            verb(worst.available.unsigned_abs() as u64, "is", "are")
         )],
         help: "write the movement in the transaction that changes the stock.".to_owned(),
     })

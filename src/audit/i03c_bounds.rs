@@ -40,6 +40,9 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     if !(bench.columns.said.product && bench.columns.said.quantity) {
         return Ruling::not_judged(&I03C, "the requests don't say product and quantity");
     }
+    if !bench.knows_every_attempt() {
+        return Ruling::not_known(&I03C);
+    }
     let bounds = bounds(bench);
     let sums: Vec<Sums> = bounds
         .into_iter()
@@ -55,11 +58,8 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let is_outside = |sums: &Sums| !(sums.bounds.least..=sums.bounds.most).contains(&sums.sold);
     let wrong: Vec<Sums> = sums.into_iter().filter(is_outside).collect();
     let count = wrong.len() as u64;
-    let detail = format!(
-        "{} {} outside of what was asked",
-        share(count, of, "product", "products"),
-        verb(count, "sold", "sold")
-    );
+    let products = share(count, of, "product", "products");
+    let detail = format!("{products} sold outside of what was asked");
     let is_explained = bench.columns.product.is_some() && bench.columns.quantity.is_some();
     if is_explained && count > 0 {
         return Ruling::default(); // The very orders are named by others.
@@ -77,8 +77,8 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
 
 fn why_unsure(bench: &Bench<'_>) -> Option<&'static str> {
     let rows = bench.rows.as_ref()?;
-    if !bench.at_rest {
-        return Some("the database was not at rest");
+    if let Some(why) = bench.unrest() {
+        return Some(why);
     }
     if bench.index.products_are_a_pool {
         return Some("the products existed before the run, and others may buy them");
@@ -199,10 +199,11 @@ fn finding(wrong: &[Sums]) -> Option<Finding> {
             )
         } else {
             format!(
-                "{} of product {} were promised and never left the stock, because acknowledged intents, \
+                "{} of product {} {} promised and never left the stock, because acknowledged intents, \
                  each counted once, hold {}, and {} left",
                 units(worst.bounds.least - worst.sold),
                 worst.product,
+                verb((worst.bounds.least - worst.sold).unsigned_abs() as u64, "was", "were"),
                 thousands(worst.bounds.least),
                 thousands(worst.sold)
             )

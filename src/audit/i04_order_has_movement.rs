@@ -86,8 +86,8 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
 
 /// Why what is apart at the end may still come together.
 fn why_unsure(bench: &Bench<'_>) -> Option<String> {
-    if !bench.at_rest {
-        return Some("the database was not at rest".to_owned());
+    if let Some(why) = bench.unrest() {
+        return Some(why.to_owned());
     }
     let settles = bench.contract().settles_within?;
     let attempts = bench.case.history.attempts.iter();
@@ -110,7 +110,7 @@ fn is_mismapped(rows: &Rows<'_>, ledger: &Ledger<'_>) -> bool {
 
 /// The rows before the repair, if the database was at rest when they were read.
 fn earlier<'a>(bench: &Bench<'a>) -> Option<Rows<'a>> {
-    let before: &Snapshot = bench.case.before_repair.filter(|_| bench.case.after.is_some())?;
+    let before: &Snapshot = bench.case.before_repair.filter(|_| bench.knows_every_attempt())?;
     let drains = bench.case.history.drains.iter().filter(|drain| drain.ended <= before.taken);
     let drain = drains.max_by_key(|drain| drain.ended)?;
     let is_open = |(begin, end): (Option<RunTime>, Option<RunTime>)| {
@@ -204,15 +204,15 @@ fn finding(bench: &Bench<'_>, odds: &Odds<'_>, since: &str) -> Option<Finding> {
         ]);
     }
     let moved = plural(witness.moved, "unit", "units");
+    let were = if witness.moved == 1 { "was" } else { "were" };
     let because = match witness.row {
         None => format!(
-            "{moved} of product {} were moved for order {order}, which isn't in the table",
+            "{moved} of product {} {were} moved for order {order}, which isn't in the table",
             witness.product
         ),
         Some(_) => format!(
-            "order {order} calls for a movement of {}, and {} of product {} were moved for it",
+            "order {order} calls for a movement of {}, and {moved} of product {} {were} moved for it",
             thousands(witness.due),
-            moved,
             witness.product
         ),
     };

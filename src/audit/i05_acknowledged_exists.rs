@@ -19,7 +19,7 @@ use super::owner;
 use super::rows::Rows;
 use super::ruling::Ruling;
 use super::subject::Subject;
-use super::words::{list, plural, share, thousands, verb};
+use super::words::{after_share, list, plural, share, thousands};
 use super::{Evidence, Finding, Witness};
 
 /// An acknowledged order that isn't as promised.
@@ -42,7 +42,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     }
     let (mut broken, of) = broken(bench, rows);
     let mut late = 0;
-    if !bench.at_rest {
+    if bench.unrest().is_some() {
         late = missing(&broken);
         broken.retain(|one| one.row.is_some());
     }
@@ -50,17 +50,15 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let detail = format!(
         "{} {} missing or changed",
         share(count, of, "acknowledged order", "acknowledged orders"),
-        verb(count, "is", "are")
+        after_share(count, of, "is", "are")
     );
     let findings = if broken.is_empty() { Vec::new() } else { vec![finding(bench, &broken)] };
     let ruling = Ruling::of(&I05, detail, findings);
-    if late == 0 {
-        return ruling;
-    }
+    let Some(why) = bench.unrest().filter(|_| late > 0) else { return ruling };
     ruling.doubting(
         &I05,
         format!(
-            "{} not in the table, but the database was not at rest",
+            "{} not in the table, but {why}",
             plural(late, "acknowledged order is", "acknowledged orders are")
         ),
         "audit again when the database is at rest",

@@ -16,6 +16,9 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     if bench.rows.is_none() {
         return Ruling::not_judged(&I08B, "no rows were read after the load");
     }
+    if !bench.knows_every_attempt() {
+        return Ruling::not_known(&I08B);
+    }
     let effects: Vec<Effect<'_>> =
         effects::of_rejected(bench).into_iter().filter(|it| it.by_business).collect();
     let rejected = bench.case.history.attempts.iter().filter(|attempt| {

@@ -33,6 +33,10 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         return Ruling::not_judged(&I16, "a business key decides, whatever the keys are");
     }
     let window = bench.contract().window;
+    // Who was first within a window can't be told if somebody may be missing.
+    if window.is_some() && !bench.knows_every_attempt() {
+        return Ruling::not_known(&I16);
+    }
     let merged: Vec<Borrowed<'_>> = owner::borrowed(bench)
         .into_iter()
         .filter(|it| bench.index.keys[it.owner].user == bench.index.keys[it.group].user)

@@ -18,6 +18,9 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     if bench.rows.is_none() {
         return Ruling::not_judged(&I18, "no rows were read after the load");
     }
+    if !bench.knows_every_attempt() {
+        return Ruling::not_known(&I18);
+    }
     let effects: Vec<Effect<'_>> =
         effects::of_rejected(bench).into_iter().filter(|it| !it.by_business).collect();
     let changed = changed(bench);

@@ -50,9 +50,9 @@ fn sold_out<'a>(bench: &Bench<'a>) -> Vec<&'a Attempt> {
     let history = bench.case.history;
     let said = bench.columns.said;
     let has_stock = bench.case.profile.audit.stock.is_some() && said.product && said.quantity;
-    let Some(rows) = bench.rows.as_ref().filter(|_| has_stock) else {
-        return Vec::new();
-    };
+    // Whoever isn't recorded may have held some of the stock.
+    let is_judged = has_stock && bench.knows_every_attempt();
+    let Some(rows) = bench.rows.as_ref().filter(|_| is_judged) else { return Vec::new() };
     let mut demand: HashMap<i64, i128> = HashMap::new();
     for attempt in history.attempts.iter().filter(|attempt| attempt.outcome.was_sent()) {
         let intent = history.intent(attempt.intent);

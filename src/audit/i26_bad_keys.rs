@@ -1,10 +1,12 @@
 //! I26: a missing or malformed key is answered as the contract says.
 //!
-//! An acknowledgement where a rejection is due is a break, and so is a rejection of another kind. A
-//! request that nobody answered, or that was shed in front, says nothing; a 5xx that never becomes
-//! definite is G11's. Where the contract executes such requests or doesn't say, anything goes.
+//! An acknowledgement where a rejection is due is a break, and so is a rejection of another kind, once
+//! something shows that such requests reach the service at all: whatever refuses everything in one way
+//! may stand at a wrong path. A request that nobody answered, or that was shed in front, says nothing; a
+//! 5xx that never becomes definite is G11's. Where the contract executes such requests or doesn't say,
+//! anything goes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::codes::{I26, Severity};
 use crate::history::{Attempt, KeyForm, Outcome};
@@ -19,19 +21,24 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let history = bench.case.history;
     let mut of = 0;
     let mut wrong: Vec<(KeyForm, &Attempt)> = Vec::new();
+    let known = known_requests(bench);
+    let mut lost = 0;
     for attempt in history.attempts.iter().filter(|attempt| attempt.outcome.was_sent()) {
         let form = history.intent(attempt.intent).key_form;
-        let Some(due) = due(bench.contract(), form) else { continue };
+        if due(bench.contract(), form).is_none() {
+            continue;
+        }
         of += 1;
         let is_wrong = match attempt.outcome {
             Outcome::Acknowledged => true,
-            Outcome::Refused => {
-                !bench.is_shed(attempt) && !due.iter().any(|it| fits(bench, it, attempt))
-            }
+            Outcome::Refused => !bench.is_shed(attempt) && !is_as_due(bench, attempt),
             _ => false,
         };
-        if is_wrong {
-            wrong.push((form, attempt));
+        let is_known = known.contains(history.intent(attempt.intent).request.as_str());
+        match (is_wrong, is_known) {
+            (true, true) => wrong.push((form, attempt)),
+            (true, false) => lost += 1,
+            (false, _) => {}
         }
     }
     if of == 0 {
@@ -40,12 +47,31 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
             "no bad keys were sent, or the contract says nothing of them",
         );
     }
+    if lost > 0 && wrong.is_empty() {
+        return Ruling::not_judged(&I26, "nothing shows that these requests reach the service");
+    }
     let detail = format!(
         "{} of {} with a bad key answered otherwise",
         thousands(wrong.len() as u64),
         plural(of, "request", "requests")
     );
     Ruling::of(&I26, detail, finding(bench, &wrong).into_iter().collect())
+}
+
+/// Requests of which an answer shows that the service itself read them.
+fn known_requests<'a>(bench: &Bench<'a>) -> HashSet<&'a str> {
+    let history = bench.case.history;
+    let attempts = history.attempts.iter();
+    let telling = attempts.filter(|it| it.outcome == Outcome::Acknowledged || is_as_due(bench, it));
+    telling.map(|it| history.intent(it.intent).request.as_str()).collect()
+}
+
+/// Whether a request with a bad key was rejected just as the contract says.
+pub(super) fn is_as_due(bench: &Bench<'_>, attempt: &Attempt) -> bool {
+    let form = bench.case.history.intent(attempt.intent).key_form;
+    attempt.outcome == Outcome::Refused
+        && due(bench.contract(), form)
+            .is_some_and(|due| due.iter().any(|it| fits(bench, it, attempt)))
 }
 
 /// The answers that are right for a form of bad key; `None`: anything goes. An empty key may be taken

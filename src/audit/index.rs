@@ -140,6 +140,8 @@ pub(super) struct Index<'a> {
     /// Whether the users existed before the run (rule S09), so that others may act for them too.
     pub users_are_a_pool: bool,
     pub products_are_a_pool: bool,
+    /// Whether the journal holds all that happened, up to the final audit.
+    pub is_whole: bool,
     exits: Vec<&'a Exit>,
     recovery_limit: std::time::Duration,
 }
@@ -162,6 +164,7 @@ impl<'a> Index<'a> {
             acknowledged: HashMap::new(),
             users_are_a_pool: !case.profile.actor.users.is_empty(),
             products_are_a_pool: !case.profile.actor.products.is_empty(),
+            is_whole: history.sealed && !history.drains.is_empty() && case.after.is_some(),
             exits: history.exits.iter().collect(),
             recovery_limit: case.profile.contract.recovery_limit,
         };
@@ -319,8 +322,12 @@ impl<'a> Index<'a> {
     }
 
     /// Whether an instance ended during the attempt, or so short a time before that the target may
-    /// still be recovering (rule S05).
+    /// still be recovering (rule S05). Where the end of an instance may be missing from the journal,
+    /// any attempt may have met one.
     pub fn is_disturbed(&self, attempt: &Attempt) -> bool {
+        if !self.is_whole {
+            return true;
+        }
         let begin = attempt.first_byte.unwrap_or_default();
         let end = attempt.completed.unwrap_or(RunTime(u64::MAX));
         self.exits.iter().any(|exit| exit.at <= end && begin <= exit.at.plus(self.recovery_limit))

@@ -99,8 +99,12 @@ fn acknowledged<'a>(key: &KeyGroup<'a>) -> Option<Pair<'a>> {
 }
 
 /// An acknowledged order whose row holds what another fingerprint asked for. Who came first wins; so
-/// the row is only called changed if the other one left after the acknowledgement had arrived.
+/// the row is only called changed if the other one left after the acknowledgement had arrived, and
+/// nothing at all is said where an earlier one may be missing.
 fn by_row<'a>(bench: &Bench<'a>, key: &KeyGroup<'a>) -> Option<Pair<'a>> {
+    if !bench.knows_every_attempt() {
+        return None;
+    }
     let told = key.variants.iter().filter_map(|it| Some((it, it.first_acknowledged()?)));
     let (winner, first) = told.min_by_key(|(_, it)| (it.completed, it.id))?;
     let row = bench.rows.as_ref()?.by_id(first.order.as_deref()?)?;

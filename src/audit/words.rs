@@ -32,7 +32,17 @@ pub(super) fn share(count: u64, of: u64, one: &str, many: &str) -> String {
     format!("{} of {}", thousands(count), plural(of, one, many))
 }
 
-/// The verb goes with the count: `1 of 3 keys has`, `2 of 3 keys have`.
+/// Verb or pronoun after such a share: `1 of 3 keys has`, `2 of 3 keys have`, `0 of 1 key has`.
+pub(super) const fn after_share(
+    count: u64,
+    of: u64,
+    one: &'static str,
+    many: &'static str,
+) -> &'static str {
+    if of == 1 { one } else { verb(count, one, many) }
+}
+
+/// Verb or pronoun after a count: `1 unit was`, `2 units were`.
 pub(super) const fn verb(count: u64, one: &'static str, many: &'static str) -> &'static str {
     if count == 1 { one } else { many }
 }
@@ -99,10 +109,18 @@ mod tests {
         assert_eq!(plural(0, "key", "keys"), "0 keys");
         assert_eq!(plural(1, "key", "keys"), "1 key");
         assert_eq!(plural(-1, "unit", "units"), "-1 units");
-        assert_eq!(
-            format!("{} {}", share(1, 3, "key", "keys"), verb(1, "has", "have")),
-            "1 of 3 keys has"
-        );
+        for (count, of, text) in [
+            (0, 1, "0 of 1 key has"),
+            (1, 1, "1 of 1 key has"),
+            (0, 3, "0 of 3 keys have"),
+            (1, 3, "1 of 3 keys has"),
+            (2, 3, "2 of 3 keys have"),
+            (0, 0, "0 of 0 keys have"),
+        ] {
+            let share = share(count, of, "key", "keys");
+            assert_eq!(format!("{share} {}", after_share(count, of, "has", "have")), text);
+        }
+        assert_eq!([verb(1, "was", "were"), verb(0, "was", "were")], ["was", "were"]);
         assert_eq!(spelled(2), "two");
         assert_eq!(spelled(1_300), "1,300");
         assert_eq!([times(1), times(2), times(22)], ["", ", twice", ", 22 times"]);

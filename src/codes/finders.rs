@@ -71,6 +71,7 @@ const TABLE: &[Row] = &[
     ("G9", EVERY_RUN, None),
     ("G10", EVERY_RUN, None),
     ("G11", EVERY_RUN, None),
+    ("G12", "Every phase that asks for one thing twice: `burst.same-key` and its kin, `burst.sequential`, `rate` with a `duplicate-share`.", None),
 ];
 
 impl Code {

@@ -1,7 +1,7 @@
 //! Gates (G..): a miss makes a run inconclusive, never passed.
 //!
 //! G1 to G8 are the vacuity gates: did the drill do what it set out to do? G9 to G11 ask whether the
-//! record of it is whole. None has a severity, because a miss says nothing about the target.
+//! record of it is whole, and G12 whether there was anything to compare. None has a severity, because a miss says nothing about the target.
 
 use super::Code;
 
@@ -33,7 +33,8 @@ pub static G3: Code = Code {
     what: "A phase ended without a single acknowledged order. A target that refuses everything makes \
            no duplicates, and proves nothing.",
     checked: "At least one acknowledged attempt in every phase, those that only set the scene not \
-              counted; and a definite answer for every kind of request and every form of bad key.",
+              counted (in a phase of bad keys, a rejection that the contract has for them will do); \
+              and a definite answer for every kind of request and every form of bad key.",
     causes: &[
         "wrong URL, path, credentials or body",
         "the products of the run don't exist or are sold out",
@@ -157,10 +158,18 @@ pub static G12: Code = Code {
     slug: "asked-twice",
     title: "duplicates were answered",
     severity: None,
-    what: "No key got two definite answers, so no duplicate was compared with anything.",
-    checked: "Keys with two acknowledged or refused attempts or more; at least one is needed.",
-    causes: &["one thread for each user", "a client time-out shorter than the target's work"],
-    cure: "Use two threads or more, and let the client wait long enough for its answers.",
+    what: "A phase set out to ask for one thing twice, and no key of it got two definite answers. So \
+           no duplicate was compared with anything.",
+    checked: "Per phase that asks for one thing twice (not: fresh keys, shared keys, bad keys, the last \
+              unit, a race, a rate without duplicates): keys with two acknowledged or refused attempts \
+              or more, those refused in front not counted; at least one is needed.",
+    causes: &[
+        "one thread for each user",
+        "a `duplicate-share` that comes to no duplicate in so short a time",
+        "a client time-out shorter than the target's work",
+    ],
+    cure: "Use two threads or more, or a larger `duplicate-share`, and let the client wait long enough \
+           for its answers.",
 };
 
 /// All of them.

@@ -23,7 +23,7 @@ pub(super) fn scenes(case: &Case<'_>, witness: &Witness) -> Vec<(Need, Scene)> {
     let strings: BTreeSet<_> = keys.iter().map(|(_, key)| key).collect();
     let acts = |attempt: &Attempt| {
         let intent = case.history.intent(attempt.intent);
-        intent.entity.is_some().then(|| intent.request.as_str())
+        intent.entity.is_some().then_some(intent.request.as_str())
     };
     let mut scenes = Vec::new();
     for attempt in attempts {

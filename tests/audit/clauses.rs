@@ -81,7 +81,7 @@ fn orders_and_movements_that_agree_pass() {
     let judgement = with_ledger().judge();
     assert_eq!(judgement.verdict, Verdict::Passed, "{judgement:#?}");
     assert_eq!(gate(&judgement, "I04").state, GateState::Held);
-    assert_eq!(gate(&judgement, "I03b").detail, "0 of 1 product disagree with their movements");
+    assert_eq!(gate(&judgement, "I03b").detail, "0 of 1 product disagrees with its movements");
 }
 
 #[test]
@@ -623,23 +623,46 @@ fn variants_must_differ_and_mean_the_same() {
 
 #[test]
 fn overlap_is_counted_per_contended_thing() {
-    let mut drill = Drill::clean(4, 1);
-    assert!(assert_doubted(&drill, "G1").contains("0 of 4 keys"));
+    let mut drill = Drill::clean(4, 2);
+    let detail = |drill: &Drill| gate(&drill.judge(), "G1").detail.clone();
+    assert_eq!(detail(&drill), "4 of 4 keys had two attempts or more in flight");
     for attempt in &mut drill.history.attempts {
-        (attempt.released, attempt.completed) = (Some(ms(1)), Some(ms(5)));
+        (attempt.first_byte, attempt.released) = (Some(ms(1)), Some(ms(1)));
+        attempt.completed = Some(ms(5));
     }
     drill.end();
     drill.history.phases[0].contended = Some(Contended::Product);
-    assert_eq!(
-        gate(&drill.judge(), "G1").detail,
-        "1 of 1 products had two attempts or more in flight"
-    );
+    assert_eq!(detail(&drill), "1 of 1 product had two attempts or more in flight");
     drill.history.phases[0].contended = Some(Contended::KeyString);
-    assert!(assert_doubted(&drill, "G1").contains("0 of 4 key strings"));
+    assert_eq!(detail(&drill), "4 of 4 key strings had two attempts or more in flight");
+    for attempt in drill.history.attempts.iter_mut().filter(|it| it.id.0 % 2 == 1) {
+        attempt.released = Some(ms(5));
+    }
+    assert!(assert_doubted(&drill, "G1").contains("only 0 of 4 key strings"));
     drill.history.phases[0].arrival = "staggered".to_owned();
     assert_doubted(&drill, "G1");
     drill.history.phases[0].arrival = "around-completion".to_owned();
     assert_eq!(gate(&drill.judge(), "G1").state, GateState::NotJudged);
+}
+
+#[test]
+fn what_one_attempt_names_is_contended_for_by_nobody() {
+    // Of four keys one is sent twice: that one overlaps, and the others are beside the point.
+    let mut drill = Drill::clean(4, 1);
+    acknowledge(drill.add_attempt(0, ms(0), ms(2)), 0);
+    drill.history.attempts.last_mut().unwrap().cause = Cause::Burst;
+    drill.history.phases[0].planned = 5;
+    let judgement = drill.judge();
+    assert_eq!(gate(&judgement, "G1").detail, "1 of 1 key had two attempts or more in flight");
+    assert_eq!(judgement.accounting.overlap[0].planned, 2);
+    assert_eq!(judgement.verdict, Verdict::Passed, "{judgement:#?}");
+    // Where all are alone there is no overlap to show.
+    let mut drill = Drill::clean(4, 1);
+    drill.profile.phases.clear();
+    let what = assert_doubted(&drill, "G1");
+    assert_eq!(what, "phase `double click`: no key was asked for by two attempts");
+    drill.history.phases[0].contended = Some(Contended::KeyString);
+    assert!(assert_doubted(&drill, "G1").contains("no key string was"));
 }
 
 #[test]

@@ -71,7 +71,8 @@ proptest! {
         let classes =
             sum.acknowledged + sum.pending + sum.parked + sum.refused + sum.unknown + sum.not_sent;
         prop_assert_eq!(classes, sum.attempts);
-        prop_assert_eq!(sum.burst_attempts + sum.retries + sum.resolver_attempts, sum.attempts);
+        let causes = sum.burst_attempts + sum.retries + sum.replays + sum.resolver_attempts;
+        prop_assert_eq!(causes, sum.attempts);
         let intents = sum.intents_with_one_order + sum.intents_with_none + sum.intents_with_more;
         prop_assert_eq!(intents, sum.intents);
         prop_assert_eq!(sum.orders, sum.intents_with_one_order);

@@ -32,11 +32,17 @@ impl World {
 
     pub fn arrive(&mut self, at: usize) {
         let intent = self.drill.history.attempts[at].intent.0;
+        if let Some(outcome) = self.shape.absent {
+            return self.answer(at, |attempt| not_found(attempt, outcome));
+        }
         if self.chance(self.shape.trouble * 0.2) {
             return self.answer(at, |attempt| refuse(attempt, 429, "shed"));
         }
         let it = &self.drill.history.intents[intent as usize];
         let (form, entity) = (it.key_form, it.entity.clone());
+        if it.request == "token" {
+            return self.answer(at, issued);
+        }
         if let Some(entity) = entity {
             return self.act(at, &entity);
         }
@@ -59,7 +65,7 @@ impl World {
                 self.changed(at, &subject, &order);
             }
             Some(Record::Done { order, body, .. }) if !self.defects.second_order => {
-                self.replay(at, order, body);
+                self.replay(at, &order, body);
             }
             _ => self.claim(at, subject),
         }
@@ -77,13 +83,13 @@ impl World {
             let more = i64::from(quantity) - row.quantity.unwrap();
             row.quantity = Some(i64::from(quantity));
             self.stock -= more;
-            return self.replay(at, order.to_owned(), body);
+            return self.replay(at, order, body);
         }
         let rejects = matches!(self.shape.other, Other::Rejected | Other::RejectedOnceDone);
         if rejects && !self.defects.no_fingerprint {
             self.mismatch(at);
         } else {
-            self.replay(at, order.to_owned(), body);
+            self.replay(at, order, body);
         }
     }
 
@@ -102,7 +108,7 @@ impl World {
         });
     }
 
-    fn replay(&mut self, at: usize, order: String, body: BodyId) {
+    fn replay(&mut self, at: usize, order: &str, body: BodyId) {
         if self.defects.duplicate_500 {
             return self.fail(at);
         }
@@ -114,7 +120,7 @@ impl World {
         let marker = is_marked.then_some(!self.defects.unmarked);
         let unreadable = self.defects.unreadable;
         self.answer(at, |attempt| {
-            told(attempt, &order, body, status, marker);
+            told(attempt, order, body, status, marker);
             if unreadable {
                 (attempt.outcome, attempt.order) = (Outcome::Unknown, None);
                 attempt.failure = Some("a 201 with no order id at /orderId".into());
@@ -149,7 +155,7 @@ impl World {
             let Recent { order, body, .. } = recent;
             let done = Record::Done { order: order.clone(), body, intent };
             self.records.insert(subject, done);
-            return self.replay(at, order, body);
+            return self.replay(at, &order, body);
         }
         let quantity = i64::from(self.drill.history.intents[intent as usize].quantity);
         let lies = self.defects.sold_out_lie && self.rng.random_bool(0.5);
@@ -290,6 +296,19 @@ impl World {
             forget(attempt);
             attempt.status = Some(500);
         });
+    }
+}
+
+/// A token, which is no order.
+fn issued(attempt: &mut Attempt) {
+    (attempt.outcome, attempt.status, attempt.failure) = (Outcome::Acknowledged, Some(200), None);
+}
+
+/// What a wrong path is answered with; the contract may take it for a rejection.
+fn not_found(attempt: &mut Attempt, outcome: Outcome) {
+    refuse(attempt, 404, "business");
+    if outcome == Outcome::Unknown {
+        (attempt.outcome, attempt.refusal) = (outcome, None);
     }
 }
 

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use dupeproof::history::KeyForm;
+use dupeproof::history::{KeyForm, Outcome};
 use dupeproof::profile::{
-    Answer, BusinessColumn, Contract, KeyScope, MissingKey, OtherParameters, Secret,
+    Answer, Arrival, BusinessColumn, Contract, KeyScope, MissingKey, OtherParameters, Secret,
 };
 
 use crate::fixture::{Drill, PRODUCT, user};
@@ -60,14 +60,28 @@ pub enum Kind {
     /// One key for each user, perhaps changed requests.
     #[default]
     Place,
+    /// The same, with other bytes in every attempt.
+    SameFingerprint,
     /// Two users to a key string.
     SharedKey,
     /// Three keys of a user, one body.
     FreshKey,
     /// Pay and close at the orders of an earlier burst.
     Race,
-    /// Missing and malformed keys beside good ones.
+    /// The same, one after the other.
+    RaceInTurn,
+    /// Missing and malformed keys.
     BadKeys,
+    /// Many buyers of one product.
+    LastUnit,
+    /// A token for each user, which is its key.
+    SubmitToken,
+    /// Variants, changed requests and fresh keys, as they are drawn.
+    Mixed,
+    /// One attempt after the other.
+    Sequential,
+    /// One attempt a millisecond.
+    Rate,
 }
 
 /// What the contract says of a changed request.
@@ -84,6 +98,7 @@ pub enum Other {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Shape {
     pub kind: Kind,
+    pub arrival: Arrival,
     pub users: u32,
     pub threads: u32,
     pub stock: i64,
@@ -113,13 +128,36 @@ pub struct Shape {
     pub blind: bool,
     /// The users existed before, some with orders.
     pub pool: bool,
+    /// What the answer 404 means, where nothing but that is ever answered.
+    pub absent: Option<Outcome>,
+}
+
+impl Kind {
+    pub const ALL: [Self; 12] = [
+        Self::Place,
+        Self::SameFingerprint,
+        Self::SharedKey,
+        Self::FreshKey,
+        Self::Race,
+        Self::RaceInTurn,
+        Self::BadKeys,
+        Self::LastUnit,
+        Self::SubmitToken,
+        Self::Mixed,
+        Self::Sequential,
+        Self::Rate,
+    ];
+
+    pub const fn is_race(self) -> bool {
+        matches!(self, Self::Race | Self::RaceInTurn)
+    }
 }
 
 impl Shape {
     /// A key that this contract accepts, or one of the forms that it doesn't.
     pub fn form(self, number: u32) -> KeyForm {
-        match (self.kind, number % 6) {
-            (Kind::BadKeys, form @ 1..6) => KeyForm::BAD[form as usize - 1],
+        match self.kind {
+            Kind::BadKeys => KeyForm::BAD[number as usize % KeyForm::BAD.len()],
             _ => KeyForm::Good,
         }
     }
@@ -133,7 +171,7 @@ impl Shape {
             (audit.orders.paid_at, audit.orders.closed_at) =
                 (column("paid_at"), column("closed_at"));
             audit.orders.sold.push("CLOSED".to_owned());
-        } else if self.kind == Kind::Race {
+        } else if self.kind.is_race() {
             audit.orders.sold.push("CLOSED".to_owned());
         }
         if self.blind {

@@ -3,22 +3,21 @@
 //! Time is simulated, event by event, so every interleaving that it produces is one that a real
 //! service could produce: replies and requests get lost, requests arrive after their client has given
 //! up, work fails and rolls back, commits and then fails to answer, sells out, waits for a lease that
-//! another key holds, is killed in the middle and taken over. This file is the load and the clock; the
-//! service is in `service.rs`.
+//! another key holds, is killed in the middle and taken over. This file is the clock and the client; what
+//! the client is to send is in `bursts.rs`, the service in `service.rs`.
 
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 
 use dupeproof::history::{
-    Attempt, BodyId, Cause, DrainFacts, Exit, InstanceId, KeyForm, Outcome, RunTime, Sent, Variant,
-    VariantId,
+    Attempt, BodyId, Cause, DrainFacts, Exit, InstanceId, Outcome, RunTime, Sent,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::fixture::{Drill, body};
-use crate::shape::{Defects, Kind, Shape};
+use crate::shape::{Defects, Shape};
 
-const CLIENT_TIMEOUT: u64 = 60_000;
+pub const CLIENT_TIMEOUT: u64 = 60_000;
 pub const LEASE: u64 = 80_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,6 +56,8 @@ pub struct World {
     pub lease: Option<(usize, u64)>,
     pub stock: i64,
     retries: BTreeMap<u32, u32>,
+    /// What is sent when an attempt has ended.
+    followers: HashMap<usize, Vec<usize>>,
     pub orders: u32,
     bodies: u32,
     calm: bool,
@@ -66,7 +67,6 @@ pub struct World {
 /// Runs a drill to its end, the resolver included.
 pub fn simulate(seed: u64, shape: Shape, defects: Defects) -> Drill {
     let mut drill = Drill::empty();
-    drill.history.phases[0].contended = None;
     shape.set_up(&mut drill);
     let mut world = World {
         rng: ChaCha8Rng::seed_from_u64(seed),
@@ -80,15 +80,13 @@ pub fn simulate(seed: u64, shape: Shape, defects: Defects) -> Drill {
         lease: None,
         stock: shape.stock,
         retries: BTreeMap::new(),
+        followers: HashMap::new(),
         orders: 0,
         bodies: 0,
         calm: false,
         now: 0,
     };
-    match shape.kind {
-        Kind::Race => world.plan_race(),
-        _ => world.plan_burst(),
-    }
+    world.plan();
     if shape.crash {
         let time = world.now + world.rng.random_range(5_000..60_000);
         world.at(time, Event::Crash);
@@ -110,113 +108,27 @@ impl World {
         self.events.push(std::cmp::Reverse((time, self.planned, event)));
     }
 
-    fn plan_burst(&mut self) {
-        for number in 0..self.shape.users {
-            let intents = self.intents_of(number);
-            let begin = self.rng.random_range(0..40_000);
-            for thread in 0..self.shape.threads {
-                let which = match self.shape.kind {
-                    Kind::FreshKey => thread as usize % intents.len(),
-                    _ if self.shape.per_user => thread as usize % 2,
-                    _ => usize::from(self.chance(self.shape.mutated) && intents.len() > 1),
-                };
-                let time = begin + self.rng.random_range(0..12_000);
-                let attempt = self.attempt(intents[which], Cause::Burst);
-                self.vary(attempt);
-                self.at(time, Event::Send(attempt));
-            }
-        }
-        self.drill.history.phases[0].planned = self.drill.history.attempts.len() as u64;
+    /// Sends an attempt when another one has ended, whatever came of it.
+    pub fn then(&mut self, one: usize, next: usize) {
+        self.followers.entry(one).or_default().push(next);
     }
 
-    /// The intents of a user.
-    fn intents_of(&mut self, number: u32) -> Vec<u32> {
-        let keys = match self.shape.kind {
-            Kind::SharedKey => vec![number / 2],
-            Kind::FreshKey => vec![number, number + 500, number + 900],
-            _ if self.shape.per_user => vec![number, number + 500],
-            _ => vec![number],
-        };
-        let form = self.shape.form(number);
-        let mut intents: Vec<u32> = keys
-            .into_iter()
-            .map(|key| {
-                let intent = self.drill.add_intent(number, key, 1);
-                let intent = &mut self.drill.history.intents[intent.0 as usize];
-                intent.key_form = form;
-                if matches!(form, KeyForm::Missing | KeyForm::Empty) {
-                    intent.key.clear();
-                }
-                intent.id.0
-            })
-            .collect();
-        if self.shape.mutated > 0.0 && self.shape.kind == Kind::Place && !self.shape.per_user {
-            intents.push(self.drill.add_intent(number, number, 2).0);
+    /// The client knows how an attempt ended, or has given it up.
+    fn ended(&mut self, at: usize) {
+        let end = self.drill.history.attempts[at].completed.unwrap_or_default().0;
+        for next in self.followers.remove(&at).unwrap_or_default() {
+            let time = end + self.rng.random_range(0..300);
+            self.at(time, Event::Send(next));
         }
-        intents
     }
 
-    /// Now and then an attempt has other bytes.
-    fn vary(&mut self, at: usize) {
-        if self.shape.kind != Kind::Place || !self.chance(0.2) {
-            return;
-        }
-        let id = VariantId(self.drill.history.variants.len() as u32);
-        let attempt = &mut self.drill.history.attempts[at];
-        attempt.variant = Some(id);
-        let intent = &self.drill.history.intents[attempt.intent.0 as usize];
-        self.drill.history.variants.push(Variant {
-            id,
-            intent: intent.id,
-            how: "key order".to_owned(),
-            sha256: format!("variant-{}", id.0),
-            original_sha256: "original".to_owned(),
-            fingerprint: intent.fingerprint.clone(),
-        });
-    }
-
-    /// Places an order for each user, then pays and closes it at the same time.
-    fn plan_race(&mut self) {
-        for number in 0..self.shape.users {
-            let intent = self.drill.add_intent(number, number, 1).0;
-            let attempt = self.attempt(intent, Cause::Prepare);
-            self.at(u64::from(number) * 10_000, Event::Send(attempt));
-        }
-        self.run();
-        let attempts = &self.drill.history.attempts;
-        let told = attempts.iter().filter(|it| it.outcome == Outcome::Acknowledged);
-        let orders: BTreeMap<u32, String> =
-            told.filter_map(|it| Some((it.intent.0, it.order.as_ref()?.to_string()))).collect();
-        let start = self.now + CLIENT_TIMEOUT * 2;
-        let mut planned = 0;
-        for (number, order) in orders {
-            let begin = start + self.rng.random_range(0..40_000);
-            for (place, request) in ["pay", "close"].into_iter().enumerate() {
-                let key_number = number + 500 * (1 + place as u32);
-                let id = self.drill.add_intent(number, key_number, 1);
-                let intent = &mut self.drill.history.intents[id.0 as usize];
-                intent.request = request.to_owned();
-                intent.entity = Some(order.clone());
-                intent.fingerprint = request.to_owned();
-                let late = if self.rng.random_bool(0.3) { 8_000 * place as u64 } else { 0 };
-                for _ in 0..self.shape.threads {
-                    let time = begin + late + self.rng.random_range(0..4_000);
-                    let attempt = self.attempt(id.0, Cause::Burst);
-                    planned += 1;
-                    self.at(time, Event::Send(attempt));
-                }
-            }
-        }
-        self.drill.history.phases[0].planned = planned;
-    }
-
-    fn attempt(&mut self, intent: u32, cause: Cause) -> usize {
+    pub fn attempt(&mut self, intent: u32, cause: Cause) -> usize {
         let attempt = self.drill.add_attempt(intent, RunTime(0), RunTime(0));
         attempt.cause = cause;
         self.drill.history.attempts.len() - 1
     }
 
-    fn run(&mut self) {
+    pub fn run(&mut self) {
         while let Some(std::cmp::Reverse((time, _, event))) = self.events.pop() {
             self.now = time;
             match event {
@@ -254,6 +166,7 @@ impl World {
 
     /// Plans the client's next try, after it has given up on this one or was put off.
     fn retry(&mut self, at: usize, intent: u32) {
+        self.ended(at);
         let done = self.retries.entry(intent).or_default();
         if self.calm || *done >= 3 {
             return;
@@ -292,8 +205,9 @@ impl World {
         attempt.completed = Some(RunTime(end));
         reply(attempt);
         if !attempt.outcome.is_definite() {
-            self.retry(at, intent);
+            return self.retry(at, intent);
         }
+        self.ended(at);
     }
 
     /// Kills the instance that holds the lease: its work is lost, its claim stays until it expires.
@@ -309,6 +223,7 @@ impl World {
             ours: true,
             last_words: String::new(),
         });
+        self.ended(holder); // Without an answer, when its client gives up.
     }
 
     /// Reads the rows before the repair, at rest.
@@ -339,6 +254,9 @@ impl World {
             }
             let begin = self.now;
             for intent in (0..open.len()).filter(|&intent| open[intent]) {
+                if self.drill.history.intents[intent].request == "token" {
+                    continue; // A token that nobody waits for any more helps nobody.
+                }
                 let attempt = self.attempt(intent as u32, Cause::Resolve);
                 let time = begin + self.rng.random_range(0..50_000);
                 self.at(time, Event::Send(attempt));

@@ -7,17 +7,19 @@ use crate::codes::{I03B, Severity};
 use crate::history::Survey;
 
 use super::super::ruling::Ruling;
-use super::super::words::{plural, thousands};
+use super::super::words::{after_share, plural, share, thousands, verb};
 use super::super::{Evidence, Finding, Witness};
 
 pub(super) fn check(survey: &Survey) -> Ruling {
     let Some(sums) = &survey.ledger else {
         return Ruling::not_judged(&I03B, "no ledger of stock movements in the profile");
     };
+    let (count, of) = (sums.differ.total, sums.differ.total + sums.agree);
     let detail = format!(
-        "{} of {} differ from the sum of their movements",
-        thousands(sums.differ.total),
-        plural(sums.differ.total + sums.agree, "product", "products")
+        "{} {} from the sum of {} movements",
+        share(count, of, "product", "products"),
+        after_share(count, of, "differs", "differ"),
+        after_share(count, of, "its", "their")
     );
     let Some(first) = sums.differ.shown.first() else { return Ruling::held(&I03B, detail) };
     if sums.agree < sums.differ.total {
@@ -46,11 +48,12 @@ pub(super) fn check(survey: &Survey) -> Ruling {
         },
         therefore: vec![format!(
             "one of stock and ledger was changed without the other, because product {} has {} and its \
-             movements add up to {}, while {} agree with theirs",
+             movements add up to {}, while {} {}",
             first.product,
             thousands(first.available),
             thousands(first.moved),
-            plural(sums.agree, "product", "products")
+            plural(sums.agree, "product", "products"),
+            verb(sums.agree, "agrees with its own", "agree with theirs")
         )],
         help: "write the movement in the transaction that changes the stock.".to_owned(),
     };

@@ -7,17 +7,19 @@ use crate::history::Survey;
 use crate::profile::Profile;
 
 use super::super::ruling::Ruling;
-use super::super::words::{plural, thousands, times};
+use super::super::words::{after_share, share, thousands, times};
 use super::super::{Evidence, Finding, Witness};
 
 pub(super) fn check(profile: &Profile, survey: &Survey) -> Ruling {
     let Some(apart) = &survey.apart else {
         return Ruling::not_judged(&I04, "no table of stock movements in the profile");
     };
+    let (count, of) = (apart.total, survey.orders);
     let detail = format!(
-        "{} of {} apart from their movements",
-        thousands(apart.total),
-        plural(survey.orders, "order", "orders")
+        "{} {} apart from {} movements",
+        share(count, of, "order", "orders"),
+        after_share(count, of, "is", "are"),
+        after_share(count, of, "its", "their")
     );
     let Some(first) = apart.shown.iter().find(|it| it.has_order).or(apart.shown.first()) else {
         return Ruling::held(&I04, detail);
@@ -61,11 +63,12 @@ pub(super) fn check(profile: &Profile, survey: &Survey) -> Ruling {
         },
         therefore: vec![format!(
             "stock and order weren't changed together, because order {} calls for a movement of {} of \
-             product {}, and {} were moved for it",
+             product {}, and {} {} moved for it",
             first.order,
             thousands(first.due),
             first.product,
-            thousands(first.moved)
+            thousands(first.moved),
+            if first.moved == 1 { "was" } else { "were" }
         )],
         help:
             "change stock, movement and order in one transaction; correct the listed ones by hand."
