@@ -39,6 +39,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         plural(of, "duplicate after an acknowledgement", "duplicates after an acknowledgement")
     );
     Ruling::of(&I08, detail, finding(bench, &wrong).into_iter().collect())
+        .unless_none(of as usize, "nothing was asked after an acknowledgement")
 }
 
 fn is_error(attempt: &Attempt) -> bool {

@@ -24,12 +24,14 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let rejected = bench.case.history.attempts.iter().filter(|attempt| {
         attempt.outcome == Outcome::Refused && attempt.refusal.as_deref() == Some("business")
     });
+    let rejected = rejected.count();
     let detail = format!(
         "{} after {}",
         plural(effects.len() as u64, "order", "orders"),
-        plural(rejected.count() as u64, "rejection", "rejections")
+        plural(rejected as u64, "rejection", "rejections")
     );
     Ruling::of(&I08B, detail, finding(bench, &effects).into_iter().collect())
+        .unless_none(rejected, "no business rejection")
 }
 
 fn finding(bench: &Bench<'_>, effects: &[Effect<'_>]) -> Option<Finding> {

@@ -42,6 +42,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     };
     let findings = told(bench, &borrowed).into_iter().chain(kept_out(bench, &refused));
     Ruling::of(&I09, detail, findings.collect())
+        .unless_none(shared, "no key string of several users")
 }
 
 /// An attempt of another user under the same key string that was begun before this one was answered.

@@ -40,7 +40,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     if !by_columns && fates.is_empty() {
         return Ruling::not_judged(
             &I10,
-            "no columns for paid and closed, and nobody acted on orders",
+            "nobody acted on orders",
         );
     }
     let rows: Vec<&OrderRow> = match &bench.rows {
@@ -65,6 +65,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     );
     let findings = in_rows(bench, &rows, &fates).into_iter().chain(in_replies(bench, &both));
     Ruling::of(&I10, detail, findings.collect())
+        .unless_none(fates.len(), "nobody acted on orders")
 }
 
 fn fates<'a>(bench: &Bench<'a>) -> BTreeMap<&'a str, Fates<'a>> {

@@ -4,7 +4,7 @@
 //! is mapped: it changed between the two audits although no request with another meaning was let in.
 
 use crate::codes::{I18, Severity};
-use crate::history::OrderRow;
+use crate::history::{OrderRow, Outcome};
 
 use super::bench::Bench;
 use super::effects::{self, Effect};
@@ -30,7 +30,9 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         thousands(changed.len() as u64)
     );
     let findings = placed(bench, &effects).into_iter().chain(marked(&changed));
-    Ruling::of(&I18, detail, findings.collect())
+    let attempts = bench.case.history.attempts.iter();
+    let refused = attempts.filter(|attempt| attempt.outcome == Outcome::Refused).count();
+    Ruling::of(&I18, detail, findings.collect()).unless_none(refused, "nothing was refused")
 }
 
 fn placed(bench: &Bench<'_>, effects: &[Effect<'_>]) -> Option<Finding> {

@@ -45,11 +45,9 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         thousands(breaks.len() as u64),
         plural(of, "attempt after an acknowledgement", "attempts after an acknowledgement")
     );
-    if of == 0 {
-        return Ruling::not_judged(&R3, "nothing was asked after an acknowledgement");
-    }
     let findings = finding(bench, &breaks).into_iter().collect();
     Ruling::of(&R3, detail, findings)
+        .unless_none(of as usize, "nothing was asked after an acknowledgement")
 }
 
 fn one<'a>(key: &KeyGroup<'a>, told: &'a Attempt, again: &'a Attempt) -> Break<'a> {

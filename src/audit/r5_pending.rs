@@ -18,7 +18,7 @@ use super::{Evidence, Finding, Witness};
 pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let pending = bench.accounting.pending;
     if pending == 0 {
-        return Ruling::held(&R5, "no pending answers");
+        return Ruling::not_judged(&R5, "no pending answers");
     }
     if !bench.knows_every_attempt() {
         return Ruling::not_known(&R5);

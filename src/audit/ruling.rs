@@ -38,6 +38,16 @@ impl Ruling {
         Self { findings, ..Self::new(code, state, detail.into()) }
     }
 
+    /// What held because the run had nothing of its kind isn't judged: `of` is how much there was.
+    pub fn unless_none(self, of: usize, why: &str) -> Self {
+        match self.gate {
+            Some(Gate { code, .. }) if of == 0 && self.findings.is_empty() => {
+                Self { doubts: self.doubts, ..Self::not_judged(code, why) }
+            }
+            _ => self,
+        }
+    }
+
     /// A vacuity gate that was missed: the run is inconclusive.
     pub fn missed(code: &'static Code, what: impl Into<String>, cure: impl Into<String>) -> Self {
         let what = what.into();

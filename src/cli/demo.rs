@@ -8,7 +8,7 @@ use clap::Args;
 
 use super::{Format, interrupt::Interrupts, profile, run};
 use crate::audit::Verdict;
-use crate::report::{self, Experiment, RunResult};
+use crate::report::{self, Experiment};
 use crate::ui::{self, Exit, Failure};
 
 /// An experiment: its name, its profile, and the verdict that was published.

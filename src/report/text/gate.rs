@@ -3,14 +3,13 @@
 //! What broke, and every invariant that held, has a line. The conditions without which a run proves
 //! nothing share one while they are met, and so does what couldn't be judged.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use comfy_table::ContentArrangement;
 
 use super::super::format::{counted, duration_us};
 use super::super::result::{BudgetResult, GateResult};
-use super::{GREEN, RED, YELLOW, heading, table};
+use super::{GREEN, RED, YELLOW, heading, table, wrapped};
 use crate::audit::GateState;
 
 pub(super) fn write(gates: &[GateResult], budgets: &[BudgetResult], out: &mut String) {
@@ -36,13 +35,6 @@ pub(super) fn write(gates: &[GateResult], budgets: &[BudgetResult], out: &mut St
         let detail = format!("{met} met: {}", conditions.join(" "));
         table.add_row(["ok", "the run proves something", &detail, ""]);
     }
-    let unjudged = codes(gates, is_unjudged);
-    if !unjudged.is_empty() {
-        let reasons = gates.iter().filter(|gate| is_unjudged(gate));
-        let reasons: BTreeSet<_> = reasons.map(|gate| gate.detail.as_str()).collect();
-        let reasons = reasons.into_iter().collect::<Vec<_>>().join("; ");
-        table.add_row(["-", &format!("not judged: {}", unjudged.join(" ")), &reasons, ""]);
-    }
     for column in table.column_iter_mut() {
         column.set_padding((0, 1));
     }
@@ -56,15 +48,29 @@ pub(super) fn write(gates: &[GateResult], budgets: &[BudgetResult], out: &mut St
         };
         let _ = writeln!(out, "    {styled}");
     }
+    let unjudged = unjudged(gates);
+    if !unjudged.is_empty() {
+        wrapped(out, 4, "-  not judged: ", &format!("{unjudged}."));
+    }
+}
+
+/// What wasn't judged, by its reason: `no bad keys (I26), no changed requests (G5)`.
+fn unjudged(gates: &[GateResult]) -> String {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for gate in gates.iter().filter(|gate| gate.state == GateState::NotJudged) {
+        match reasons.iter_mut().find(|(reason, _)| *reason == gate.detail) {
+            Some((_, codes)) => codes.push(&gate.code),
+            None => reasons.push((&gate.detail, vec![&gate.code])),
+        }
+    }
+    let told: Vec<String> =
+        reasons.iter().map(|(why, codes)| format!("{why} ({})", codes.join(" "))).collect();
+    told.join("; ")
 }
 
 /// Gates G.. say whether the run can prove anything.
 fn is_condition(gate: &GateResult) -> bool {
     gate.code.starts_with('G')
-}
-
-fn is_unjudged(gate: &GateResult) -> bool {
-    gate.state == GateState::NotJudged
 }
 
 fn stands_alone(gate: &GateResult) -> bool {
