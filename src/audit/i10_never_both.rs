@@ -38,10 +38,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let by_columns = columns.paid_at.is_some() && columns.closed_at.is_some();
     let fates = fates(bench);
     if !by_columns && fates.is_empty() {
-        return Ruling::not_judged(
-            &I10,
-            "nobody acted on orders",
-        );
+        return Ruling::not_judged(&I10, "nobody acted on orders");
     }
     let rows: Vec<&OrderRow> = match &bench.rows {
         Some(rows) if by_columns => rows
@@ -64,8 +61,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         plural(fates.len() as u64, "order", "orders")
     );
     let findings = in_rows(bench, &rows, &fates).into_iter().chain(in_replies(bench, &both));
-    Ruling::of(&I10, detail, findings.collect())
-        .unless_none(fates.len(), "nobody acted on orders")
+    Ruling::of(&I10, detail, findings.collect()).unless_none(fates.len(), "nobody acted on orders")
 }
 
 fn fates<'a>(bench: &Bench<'a>) -> BTreeMap<&'a str, Fates<'a>> {

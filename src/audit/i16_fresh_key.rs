@@ -55,8 +55,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         plural(several as u64, "user", "users")
     );
     let findings = merging(bench, &merged).into_iter().chain(splitting(bench, &split, window));
-    Ruling::of(&I16, detail, findings.collect())
-        .unless_none(several, "no user with several keys")
+    Ruling::of(&I16, detail, findings.collect()).unless_none(several, "no user with several keys")
 }
 
 /// Whether the two keys can't be one order even under a window.

@@ -8,7 +8,8 @@
 //! one goes on milliseconds later: then requests that should meet at different instances don't.
 
 use std::num::NonZero;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::guard::{GuardError, Journal, Line, Process, ProcessId, Signal, State};
@@ -16,7 +17,7 @@ use crate::guard::{GuardError, Journal, Line, Process, ProcessId, Signal, State}
 use super::error::ChaosError;
 
 /// How long a sender waits for the others; beyond that the cores are busy with something else.
-const MEETING_LIMIT: Duration = Duration::from_millis(20);
+const MEETING_LIMIT: Duration = Duration::from_millis(500);
 const READ_BACK_LIMIT: Duration = Duration::from_secs(2);
 const LOOK_AGAIN: Duration = Duration::from_micros(500);
 
@@ -74,33 +75,36 @@ pub async fn resume_all(mut paused: Vec<Paused>) -> Vec<Result<Resumed, ChaosErr
 
 type Signalled = (Result<(), GuardError>, Instant);
 
-/// One thread to a core, each with its share of the processes; all spin until the last one is there.
+/// One thread to a core; all spin until the last one is there, then each begins with a process of its
+/// own. Whoever is done goes on with what the others haven't begun, since they may have lost their
+/// core meanwhile.
 fn continue_together(paused: &[Paused]) -> Vec<Signalled> {
-    let send = |one: &Paused| {
-        let before = Instant::now();
-        (one.process.signal(Signal::Continue), before)
-    };
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let share = paused.len().div_ceil(cores).max(1);
-    let shares = paused.chunks(share);
-    let missing = AtomicUsize::new(shares.len());
-    std::thread::scope(|scope| {
-        let senders: Vec<_> = shares
-            .map(|share| {
-                scope.spawn(|| {
-                    meet(&missing);
-                    share.iter().map(send).collect::<Vec<Signalled>>()
-                })
-            })
-            .collect();
-        let join = |sender: std::thread::ScopedJoinHandle<'_, Vec<Signalled>>| {
-            sender.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        };
-        senders.into_iter().flat_map(join).collect()
-    })
+    let senders = cores.min(paused.len());
+    let missing = AtomicUsize::new(senders);
+    let is_taken: Vec<AtomicBool> = paused.iter().map(|_| AtomicBool::new(false)).collect();
+    let send_from = |first: usize| {
+        meet(&missing);
+        let places = (first..paused.len()).chain(0..first);
+        let mut sent = Vec::with_capacity(paused.len());
+        for place in places.filter(|&place| !is_taken[place].swap(true, Ordering::AcqRel)) {
+            let before = Instant::now();
+            sent.push((place, (paused[place].process.signal(Signal::Continue), before)));
+        }
+        sent
+    };
+    let mut sent: Vec<(usize, Signalled)> = std::thread::scope(|scope| {
+        let send_from = &send_from;
+        let firsts = (0..senders).map(|sender| sender * paused.len() / senders);
+        let all: Vec<_> = firsts.map(|first| scope.spawn(move || send_from(first))).collect();
+        let joined = all.into_iter().map(std::thread::ScopedJoinHandle::join);
+        joined.flat_map(|sent| sent.unwrap_or_else(|panic| resume_unwind(panic))).collect()
+    });
+    sent.sort_unstable_by_key(|(place, _)| *place);
+    sent.into_iter().map(|(_, signalled)| signalled).collect()
 }
 
-/// Waits for the others without giving up the core, for as long as that can help.
+/// Waits for the others without giving up the core.
 fn meet(missing: &AtomicUsize) {
     missing.fetch_sub(1, Ordering::AcqRel);
     let deadline = Instant::now() + MEETING_LIMIT;

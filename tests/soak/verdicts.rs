@@ -6,6 +6,7 @@ use std::process::{Child, Command, Stdio};
 use serde_json::Value;
 
 use super::measured;
+use crate::defect_drills::DEFECT_DRILLS;
 
 /// One repeated drill and what must come of every single run.
 struct Campaign {
@@ -18,7 +19,7 @@ struct Campaign {
     at_least: u64,
 }
 
-const CAMPAIGNS: [Campaign; 8] = [
+const CAMPAIGNS: [Campaign; 10] = [
     Campaign {
         profile: "lock-outside-transaction",
         runs: 20,
@@ -34,7 +35,15 @@ const CAMPAIGNS: [Campaign; 8] = [
         at_least: 0,
     },
     Campaign { profile: "small", runs: 40, verdict: "passed", code: "", at_least: 0 },
-    Campaign { profile: "checkout", runs: 10, verdict: "passed", code: "", at_least: 0 },
+    Campaign { profile: "checkout", runs: 20, verdict: "passed", code: "", at_least: 0 },
+    Campaign { profile: "pay-vs-close", runs: 20, verdict: "passed", code: "", at_least: 0 },
+    Campaign {
+        profile: "pay-vs-close-unconditional",
+        runs: 20,
+        verdict: "violated",
+        code: "I10",
+        at_least: 0,
+    },
     Campaign { profile: "lost-update", runs: 20, verdict: "violated", code: "I03", at_least: 0 },
     Campaign {
         profile: "check-then-insert",
@@ -59,8 +68,11 @@ const CAMPAIGNS: [Campaign; 8] = [
     },
 ];
 
-const LEGEND: &str = "\nRanges are lowest - median - highest. Half of the runs of each passing \
-                      profile had both cores kept busy by two endless loops.\n";
+/// Of each drill of a defect, and as many of the correct shop.
+const RUNS: usize = 20;
+
+const LEGEND: &str = "\nRanges are lowest - median - highest. Half of the runs that have to \
+                      pass had both cores kept busy by two endless loops.\n";
 
 /// Two processes that keep both cores busy for as long as this lives.
 struct BusyCores(Vec<Child>);
@@ -87,11 +99,12 @@ impl Drop for BusyCores {
     }
 }
 
-fn drill(profile: &str, results: &std::path::Path) -> Value {
+fn drill(profile: &str, arguments: &[&str], results: &std::path::Path) -> Value {
     let output = Command::new(env!("CARGO_BIN_EXE_dupeproof"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .args(["run", &format!("profiles/{profile}.toml"), "--format", "json", "--results"])
         .arg(results)
+        .args(arguments)
         .output()
         .expect("dupeproof runs");
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
@@ -114,7 +127,7 @@ fn every_run_of_a_drill_comes_to_the_same_verdict() {
             // The second half of a correct service's runs has to share its cores.
             let busy =
                 (campaign.verdict == "passed" && run >= campaign.runs / 2).then(BusyCores::start);
-            let result = drill(campaign.profile, results.path());
+            let result = drill(campaign.profile, &[], results.path());
             drop(busy);
             let more = result["accounting"]["intents_with_more"].as_u64().unwrap_or(0);
             let codes: Vec<_> = findings(&result, true).collect();
@@ -149,6 +162,67 @@ fn every_run_of_a_drill_comes_to_the_same_verdict() {
         // Written after each campaign: what has run is on record, also when the next one fails.
         measured::write("verdicts.md", "Verdicts over many runs", &format!("{page}{LEGEND}"));
     }
+}
+
+/// The runs of one drill: how many came to what they should, and what they took.
+#[derive(Default)]
+struct Tally {
+    right: usize,
+    took: Vec<u64>,
+    figures: Vec<u64>,
+    wrong: Vec<String>,
+}
+
+impl Tally {
+    fn add(&mut self, run: usize, result: &Value, verdict: &str, code: &str) {
+        let codes: Vec<_> = findings(result, true).collect();
+        let found = codes.iter().find(|(found, _)| found == code);
+        if result["verdict"] == verdict && (code.is_empty() || found.is_some()) {
+            self.right += 1;
+        } else {
+            self.wrong
+                .push(format!("run {run}: {} {codes:?} {}", result["verdict"], result["doubts"]));
+        }
+        self.took.push(result["run"]["took_ms"].as_u64().unwrap_or(0) / 100);
+        self.figures.extend(found.map(|(_, count)| *count));
+    }
+}
+
+/// The small drill of each defect, and the same drill of the correct shop, half of it under load.
+#[test]
+#[ignore = "minutes long: make soak"]
+fn each_defect_is_found_every_time_and_a_correct_shop_never_accused() {
+    let mut page = String::from(
+        "| drill | found with | runs | times in a run | seconds | correct shop passes | seconds |\n\
+         |---|---|---|---|---|---|---|\n",
+    );
+    let results = tempfile::tempdir().expect("a temporary folder");
+    let mut wrong = Vec::new();
+    for (name, code) in DEFECT_DRILLS {
+        let profile = format!("defects/{name}");
+        let (mut found, mut passed) = (Tally::default(), Tally::default());
+        for run in 0..RUNS {
+            found.add(run, &drill(&profile, &[], results.path()), "violated", code);
+            let busy = (run >= RUNS / 2).then(BusyCores::start);
+            let result = drill(&profile, &["--defects", ""], results.path());
+            drop(busy);
+            passed.add(run, &result, "passed", "");
+        }
+        let _ = writeln!(
+            page,
+            "| {name} | {code} | {} of {RUNS} | {} | {} | {} of {RUNS} | {} |",
+            found.right,
+            range(&mut found.figures),
+            tenths(&mut found.took),
+            passed.right,
+            tenths(&mut passed.took),
+        );
+        let misses = found.wrong.into_iter().chain(passed.wrong);
+        wrong.extend(misses.map(|miss| format!("{name}: {miss}")));
+        // Written after each drill: what has run is on record, also when the next one fails.
+        measured::write("defects.md", "Every defect, many times", &format!("{page}{LEGEND}"));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
 /// Code and count of the findings that fail the gate, or of those that don't.

@@ -181,8 +181,10 @@ fn drill(result: &RunResult, out: &mut String) {
         let lead = format!("unknown, {} times: ", thousands(unknown.count));
         wrapped(out, 4, &lead, &unknown.what);
     }
-    for burst in &result.bursts {
-        exactness(burst, out);
+    match result.bursts.as_slice() {
+        [] => {}
+        [burst] => exactness(burst, out),
+        bursts => exactness_of_all(bursts, out),
     }
     latency(result, out);
     for (name, title) in [("lab", "LAB"), ("target", "TARGET")] {
@@ -193,20 +195,50 @@ fn drill(result: &RunResult, out: &mut String) {
     }
 }
 
+/// A line for each burst.
+fn exactness_of_all(bursts: &[BurstResult], out: &mut String) {
+    heading(out, "BURSTS, each at its median key and at its worst");
+    let mut table = table(4);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.add_row(["phase", "release", "overlap offered", "spread", "20 sends", "resume"]);
+    for burst in bursts {
+        let overlap = match burst.keys {
+            0 => "none claimed".to_owned(),
+            _ => format!(
+                "{}, {} of {}",
+                thousands(burst.in_flight_median),
+                thousands(burst.in_flight_worst),
+                thousands(burst.planned_per_key)
+            ),
+        };
+        let spread = [burst.spread_median_us, burst.spread_worst_us].map(duration_us).join(", ");
+        table.add_row([
+            burst.phase.clone(),
+            burst.release.clone(),
+            overlap,
+            spread,
+            duration_us(burst.twenty_sends_us),
+            burst.resume_gap_us.map_or_else(|| "-".to_owned(), duration_us),
+        ]);
+    }
+    indented(out, &mut table);
+}
+
 fn exactness(burst: &BurstResult, out: &mut String) {
     heading(out, "BURST");
     let mut line = |label: &str, text: &str| wrapped(out, 4, &format!("{label:<9}"), text);
     line("phase", &format!("{} ({}, release {})", burst.phase, burst.burst, burst.release));
-    line(
-        "overlap",
-        &format!(
+    let overlap = match burst.keys {
+        0 => "none claimed: nothing is asked twice at once".to_owned(),
+        keys => format!(
             "offered {} of {} at the median key, {} at the worst of {}",
-            burst.in_flight_median,
-            burst.planned_per_key,
-            burst.in_flight_worst,
-            counted(burst.keys, "key", "keys"),
+            thousands(burst.in_flight_median),
+            thousands(burst.planned_per_key),
+            thousands(burst.in_flight_worst),
+            counted(keys, "key", "keys"),
         ),
-    );
+    };
+    line("overlap", &overlap);
     line(
         "spread",
         &format!(
