@@ -2,7 +2,7 @@
 
 .PHONY: drill demo test lint docs bench soak
 
-# The main drill in the lab: 4,000 duplicate requests at a correct order service.
+# The main drill in the lab: every way in which buyers ask twice, at a correct order service.
 drill:
 	@.ci/prepare
 	cargo build --release --locked

@@ -59,19 +59,14 @@ fn audit_run(run: &Path, format: Format) -> Result<Exit, Failure> {
 async fn audit_live(path: &Path, format: Format) -> Result<Exit, Failure> {
     let profile = profile::read(path)?;
     let secrets = drill::secrets(&profile);
-    let audit =
+    let judgement =
         drill::audit_live(&profile).await.map_err(|error| failure::of_drill(&error, &secrets))?;
-    let (gates, findings) = (report::gates(&audit.gates), report::findings(&audit.findings));
+    let result = report::live(&judgement);
     ui::result(&match format {
-        Format::Text => report::live(audit.verdict, &gates, &findings),
-        Format::Json => {
-            let told = serde_json::json!({
-                "verdict": audit.verdict, "gates": gates, "findings": findings,
-            });
-            format!("{told:#}\n")
-        }
+        Format::Text => report::live_text(&result),
+        Format::Json => format!("{:#}\n", serde_json::json!(result)),
     });
-    Ok(match audit.verdict {
+    Ok(match result.verdict {
         Verdict::Passed => Exit::Passed,
         Verdict::Violated => Exit::Violated,
         Verdict::Inconclusive => Exit::Inconclusive,

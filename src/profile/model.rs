@@ -181,6 +181,28 @@ pub struct StockTable {
     pub fence: Option<String>,
 }
 
+impl StockTable {
+    pub(super) fn of_the_lab() -> Self {
+        Self {
+            table: "product_stock".to_owned(),
+            product: "product_id".to_owned(),
+            available: "available".to_owned(),
+            fence: Some("last_fence".to_owned()),
+        }
+    }
+}
+
+impl MovementsTable {
+    pub(super) fn of_the_lab() -> Self {
+        Self {
+            table: "stock_movements".to_owned(),
+            order: "order_id".to_owned(),
+            product: "product_id".to_owned(),
+            delta: "delta".to_owned(),
+        }
+    }
+}
+
 /// `[[phase]]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Phase {

@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use super::latency::latencies;
 use super::result::{
-    BudgetResult, BurstResult, DoubtResult, FindingResult, GateResult, Reproduction, RunResult,
-    RunSummary, SCHEMA_VERSION, StoryResult,
+    BudgetResult, BurstResult, DoubtResult, FindingResult, GateResult, LiveResult, Reproduction,
+    RunResult, RunSummary, SCHEMA_VERSION, StoryResult,
 };
 use super::unknown::unknown_answers;
 use crate::audit::{Evidence, Finding, Gate, Judgement, Scene, Verdict};
-use crate::history::{BurstFacts, History, RunTime};
+use crate::history::{BurstFacts, Doubt, History, RunTime};
 use crate::profile::Profile;
 
 /// Rows of evidence that `result.json` and the terminal show; the file has all.
@@ -60,15 +60,7 @@ pub fn build(material: Material<'_>) -> RunResult {
         gates: gates(&judgement.gates),
         budgets,
         findings: judgement.findings.iter().zip(tellings).map(finding).collect(),
-        doubts: judgement
-            .doubts
-            .iter()
-            .map(|doubt| DoubtResult {
-                code: doubt.code.clone(),
-                what: doubt.what.clone(),
-                cure: doubt.cure.clone(),
-            })
-            .collect(),
+        doubts: doubts(judgement),
         accounting: judgement.accounting.clone(),
         unknown_answers: unknown_answers(history),
         latency,
@@ -82,7 +74,7 @@ pub fn build(material: Material<'_>) -> RunResult {
 }
 
 /// Gates as a result has them.
-pub fn gates(gates: &[Gate]) -> Vec<GateResult> {
+fn gates(gates: &[Gate]) -> Vec<GateResult> {
     let gates = gates.iter().map(|gate| GateResult {
         code: gate.code.id.to_owned(),
         slug: gate.code.slug.to_owned(),
@@ -93,9 +85,25 @@ pub fn gates(gates: &[Gate]) -> Vec<GateResult> {
     gates.collect()
 }
 
-/// Findings as a result has them, where no story can be told.
-pub fn findings(findings: &[Finding]) -> Vec<FindingResult> {
-    findings.iter().map(|found| finding((found, Telling::default()))).collect()
+fn doubts(judgement: &Judgement) -> Vec<DoubtResult> {
+    let told = |doubt: &Doubt| DoubtResult {
+        code: doubt.code.clone(),
+        what: doubt.what.clone(),
+        cure: doubt.cure.clone(),
+    };
+    judgement.doubts.iter().map(told).collect()
+}
+
+/// What an audit of rows alone came to: there is no run, and no story to tell.
+pub fn live(judgement: &Judgement) -> LiveResult {
+    let findings = judgement.findings.iter();
+    LiveResult {
+        verdict: judgement.verdict,
+        exit_code: exit_code(judgement.verdict, &[]),
+        gates: gates(&judgement.gates),
+        findings: findings.map(|found| finding((found, Telling::default()))).collect(),
+        doubts: doubts(judgement),
+    }
 }
 
 /// 0 passed, 1 violated, 3 inconclusive, 5 a budget was missed; the worst wins.

@@ -9,14 +9,14 @@ mod result;
 mod text;
 mod unknown;
 
-pub use build::{Material, Telling, build, findings, gates};
+pub use build::{Material, Telling, build, live};
 pub use csv::csv;
 pub use experiments::{Experiment, experiments};
 pub use result::{
-    BudgetResult, BurstResult, DoubtResult, FindingResult, GateResult, LatencyResult, Reproduction,
-    RunResult, RunSummary, SCHEMA_VERSION, StoryResult, UnknownAnswer,
+    BudgetResult, BurstResult, DoubtResult, FindingResult, GateResult, LatencyResult, LiveResult,
+    Reproduction, RunResult, RunSummary, SCHEMA_VERSION, StoryResult, UnknownAnswer,
 };
-pub use text::{live, text};
+pub use text::{live_text, text};
 
 /// The JSON Schema of `result.json`.
 pub fn result_schema() -> serde_json::Value {

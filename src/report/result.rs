@@ -123,6 +123,16 @@ pub struct DoubtResult {
     pub cure: String,
 }
 
+/// What an audit of a live database came to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct LiveResult {
+    pub verdict: Verdict,
+    pub exit_code: u8,
+    pub gates: Vec<GateResult>,
+    pub findings: Vec<FindingResult>,
+    pub doubts: Vec<DoubtResult>,
+}
+
 /// One kind of unknown outcome.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UnknownAnswer {

@@ -44,6 +44,22 @@ fn every_profile_that_comes_with_the_program_is_right() {
 }
 
 #[test]
+fn checks_of_ones_own_leave_the_tables_of_the_lab() {
+    let check = "[[audit.sql]]\ntitle = \"none\"\nquery = \"SELECT 1 WHERE false\"\n";
+    let (plain, checked) = (read(PHASE).unwrap(), read(&format!("{PHASE}{check}")).unwrap());
+    assert_eq!(checked.audit.sql.len(), 1);
+    assert_eq!(checked.audit.stock, plain.audit.stock);
+    assert_eq!(checked.audit.movements, plain.audit.movements);
+    let own = read(&format!(
+        "{PHASE}[audit]\norders = {{ table = \"o\", id = \"id\", key = \"k\", user = \"u\" }}\n"
+    ));
+    assert_eq!(
+        (own.as_ref().unwrap().audit.stock.clone(), own.unwrap().audit.movements),
+        (None, None)
+    );
+}
+
+#[test]
 fn one_burst_is_a_profile() {
     let profile = read(PHASE).unwrap();
     assert_eq!((profile.seed, profile.lab.instances, profile.products.count), (1, 2, 12));

@@ -10,16 +10,18 @@ mod i03;
 mod i04;
 mod i10;
 
-use crate::codes::U01;
+use crate::codes::{G3, U01};
 use crate::history::{Snapshot, Survey};
 use crate::profile::{BusinessColumn, Profile};
 
 use super::ruling::Ruling;
+use super::words::plural;
 use super::{Accounting, Judgement, l10_schema, summed_up, u01_own_checks};
 
 /// Judges a live database.
 pub fn judge_rows(profile: &Profile, survey: &Survey) -> Judgement {
     let rulings = [
+        something_is_there(survey),
         i01::check(survey),
         i02::check(profile, survey),
         i03::check(survey),
@@ -29,6 +31,17 @@ pub fn judge_rows(profile: &Profile, survey: &Survey) -> Judgement {
         schema(profile, survey),
     ];
     summed_up(rulings, Vec::new(), Accounting::default())
+}
+
+fn something_is_there(survey: &Survey) -> Ruling {
+    match survey.orders {
+        0 => Ruling::missed(
+            &G3,
+            "the table of orders is empty",
+            "audit it after it has been used, or let `dupeproof run` use it",
+        ),
+        orders => Ruling::held(&G3, plural(orders, "order was read", "orders were read")),
+    }
 }
 
 /// Without a baseline every row that a check returns counts.

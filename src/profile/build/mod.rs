@@ -135,6 +135,8 @@ fn defaults(node: &Node) -> Vec<(String, serde_json::Value)> {
 
 fn audit(node: &Node, takes_stock: bool) -> AuditTables {
     let orders = at(node, "orders");
+    // Checks of one's own, and no word about tables: they are the lab's.
+    let of_the_lab = !["orders", "stock", "movements"].iter().any(|table| node.writes(table));
     AuditTables {
         orders: OrdersTable {
             table: text(orders, "table"),
@@ -150,18 +152,26 @@ fn audit(node: &Node, takes_stock: bool) -> AuditTables {
             paid_at: maybe_text(orders, "paid-at"),
             closed_at: maybe_text(orders, "closed-at"),
         },
-        stock: node.get("stock").filter(|_| takes_stock).map(|stock| StockTable {
-            table: text(stock, "table"),
-            product: text(stock, "product"),
-            available: text(stock, "available"),
-            fence: maybe_text(stock, "fence"),
-        }),
-        movements: node.get("movements").filter(|_| takes_stock).map(|movements| MovementsTable {
-            table: text(movements, "table"),
-            order: text(movements, "order"),
-            product: text(movements, "product"),
-            delta: text(movements, "delta"),
-        }),
+        stock: node
+            .get("stock")
+            .map(|stock| StockTable {
+                table: text(stock, "table"),
+                product: text(stock, "product"),
+                available: text(stock, "available"),
+                fence: maybe_text(stock, "fence"),
+            })
+            .or_else(|| of_the_lab.then(StockTable::of_the_lab))
+            .filter(|_| takes_stock),
+        movements: node
+            .get("movements")
+            .map(|movements| MovementsTable {
+                table: text(movements, "table"),
+                order: text(movements, "order"),
+                product: text(movements, "product"),
+                delta: text(movements, "delta"),
+            })
+            .or_else(|| of_the_lab.then(MovementsTable::of_the_lab))
+            .filter(|_| takes_stock),
         sql: at(node, "sql").items().iter().map(target::custom_check).collect(),
     }
 }

@@ -48,14 +48,14 @@ pub static AUDIT: Table = Table {
             ),
         Field::new(
             "stock",
-            "The table of stock and its columns. Left out of an `[audit]`: stock is not judged.",
+            "The table of stock and its columns. Left out beside `orders`: stock is not judged.",
             Shape::Table(&STOCK),
         )
         .example("{ table = \"stock\", product = \"product_id\", available = \"available\" }"),
         Field::new(
             "movements",
-            "The table with a row for each stock movement, and its columns. Left out of an \
-             `[audit]`: movements are not judged.",
+            "The table with a row for each stock movement, and its columns. Left out \
+             beside `orders`: movements are not judged.",
             Shape::Table(&MOVEMENTS),
         )
         .example(

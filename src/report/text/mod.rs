@@ -11,7 +11,7 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
 use super::format::{counted, duration_us, shell, thousands};
-use super::result::{BurstResult, FindingResult, GateResult, RunResult};
+use super::result::{BurstResult, DoubtResult, FindingResult, LiveResult, RunResult};
 use crate::audit::{Evidence, GateState, Verdict};
 use crate::codes::Severity;
 
@@ -29,34 +29,40 @@ pub fn text(result: &RunResult) -> String {
     for (index, finding) in result.findings.iter().enumerate() {
         tell(finding, &result.findings[..index], &mut out);
     }
-    for doubt in &result.doubts {
-        paragraph(&mut out, &format!("inconclusive[{}]: {}", doubt.code, doubt.what), YELLOW);
-        wrapped(&mut out, 2, "help: ", &doubt.cure);
-    }
+    doubts(&result.doubts, &mut out);
     drill(result, &mut out);
     ending(result, &mut out);
     out
 }
 
-/// What an audit of rows alone came to: gates, findings without a story, verdict.
-pub fn live(verdict: Verdict, gates: &[GateResult], findings: &[FindingResult]) -> String {
+/// What an audit of rows alone came to.
+pub fn live_text(result: &LiveResult) -> String {
     let mut out = String::new();
-    if gates.is_empty() {
-        wrapped(&mut out, 2, "", "nothing was judged: the rows alone decide no invariant here");
-    } else {
-        gate::write(gates, &[], &mut out);
+    gate::write(&result.gates, &[], &mut out);
+    for (index, finding) in result.findings.iter().enumerate() {
+        tell(finding, &result.findings[..index], &mut out);
     }
-    for (index, finding) in findings.iter().enumerate() {
-        tell(finding, &findings[..index], &mut out);
-    }
-    let (word, style, exit) = match verdict {
-        Verdict::Passed => ("PASSED", GREEN, 0),
-        Verdict::Violated => ("VIOLATED", RED, 1),
-        Verdict::Inconclusive => ("INCONCLUSIVE", YELLOW, 3),
-    };
+    doubts(&result.doubts, &mut out);
+    let (word, style) = verdict(result.verdict);
+    let exit = result.exit_code;
     let _ = writeln!(out, "\n  {style}{word}{style:#}  by the rows alone   exit {exit}");
     let _ = writeln!(out, "  next     dupeproof run PROFILE, which judges the answers as well");
     out
+}
+
+const fn verdict(verdict: Verdict) -> (&'static str, Style) {
+    match verdict {
+        Verdict::Passed => ("PASSED", GREEN),
+        Verdict::Violated => ("VIOLATED", RED),
+        Verdict::Inconclusive => ("INCONCLUSIVE", YELLOW),
+    }
+}
+
+fn doubts(doubts: &[DoubtResult], out: &mut String) {
+    for doubt in doubts {
+        paragraph(out, &format!("inconclusive[{}]: {}", doubt.code, doubt.what), YELLOW);
+        wrapped(out, 2, "help: ", &doubt.cure);
+    }
 }
 
 /// One case often breaks two invariants; its story is told once.
@@ -320,6 +326,9 @@ fn next(result: &RunResult) -> String {
         },
         // With defects on, another line of defence has hidden them: the list says which.
         _ if !result.run.defects.is_empty() => "dupeproof shop --list-defects".to_owned(),
+        _ if !result.environment.contains_key("lab") => {
+            format!("dupeproof audit {}", shell(&result.run.folder))
+        }
         _ => "dupeproof demo".to_owned(),
     }
 }
