@@ -11,7 +11,7 @@ use crate::profile::{BusinessColumn, KeyScope};
 
 use super::bench::Bench;
 use super::index::KeyGroup;
-use super::owner::{self, Borrowed};
+use super::owner::Borrowed;
 use super::ruling::Ruling;
 use super::words::{plural, times};
 use super::{Evidence, Finding, Witness, answer, r4_mismatch};
@@ -20,8 +20,10 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     if !bench.contract().unique_by().contains(&BusinessColumn::User) {
         return Ruling::not_judged(&I09, "orders aren't told apart by user");
     }
-    let borrowed: Vec<Borrowed<'_>> = owner::borrowed(bench)
-        .into_iter()
+    let borrowed: Vec<Borrowed<'_>> = bench
+        .borrowed()
+        .iter()
+        .copied()
         .filter(|it| bench.index.keys[it.owner].user != bench.index.keys[it.group].user)
         .collect();
     let refused: Vec<(&KeyGroup<'_>, &Attempt)> = r4_mismatch::unfounded(bench)

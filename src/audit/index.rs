@@ -7,7 +7,10 @@
 //! and not to a user, all users of a key string share one group.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt};
 
 use crate::history::{Attempt, Exit, History, Intent, KeyForm, Outcome, RunTime};
 use crate::profile::{Hole, KeyCarrier, KeyScope, Profile};
@@ -247,6 +250,7 @@ impl<'a> Index<'a> {
                 group.of_several.reserve_exact(whole);
             }
         }
+        let mut told: Vec<Option<&Arc<str>>> = vec![None; self.keys.len()];
         for attempt in attempts {
             let (group, variant) = self.seats[attempt.intent.0 as usize];
             let keys = &mut self.keys[group as usize];
@@ -257,7 +261,11 @@ impl<'a> Index<'a> {
             if let (Outcome::Acknowledged, Some(order), true) =
                 (attempt.outcome, &attempt.order, keys.places())
             {
-                self.acknowledged.entry(same_id(order)).or_insert(group as usize);
+                // Most keys are told of one order all the time, and its text is shared.
+                let last = told[group as usize].replace(order);
+                if !last.is_some_and(|last| Arc::ptr_eq(last, order)) {
+                    self.acknowledged.entry(same_id(order)).or_insert(group as usize);
+                }
             }
         }
     }
@@ -306,6 +314,12 @@ impl<'a> Index<'a> {
     pub fn placed_by(&self, user: &str) -> impl Iterator<Item = usize> + use<'_, 'a> {
         let names = self.names.of_user(user).map_or(&[][..], |(_, names)| names);
         names.iter().map(|name| name.group as usize)
+    }
+
+    /// Whether a group has just this user and key.
+    pub fn is_of(&self, group: usize, user: &str, key: &str) -> bool {
+        let of = &self.keys[group];
+        of.user == user && of.key == key
     }
 
     /// Whether a group was asked for by this user.

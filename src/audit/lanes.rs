@@ -5,8 +5,10 @@
 //! a question costs two binary searches; what only one key uses has no lane, because the key's own
 //! says the same.
 
-use std::collections::HashMap;
+use std::cell::OnceCell;
 use std::time::Duration;
+
+use foldhash::{HashMap, HashMapExt};
 
 use crate::history::{Attempt, RunTime};
 
@@ -24,9 +26,16 @@ pub(super) struct Lane {
     ends: Vec<RunTime>,
 }
 
-/// All attempts that were sent, by what they may contend for.
+/// All attempts that were sent, by what they may contend for; arranged when it is first asked for.
+/// Mostly the other attempts of its own key excuse a wait, and nobody asks.
+#[derive(Debug)]
+pub(super) struct Lanes<'b, 'a> {
+    index: &'b Index<'a>,
+    all: OnceCell<All<'a>>,
+}
+
 #[derive(Debug, Default)]
-pub(super) struct Lanes<'a> {
+struct All<'a> {
     users: HashMap<&'a str, Lane>,
     products: HashMap<i64, Lane>,
     entities: HashMap<&'a str, Lane>,
@@ -35,15 +44,15 @@ pub(super) struct Lanes<'a> {
 /// The lanes of one key, made while it is looked at.
 #[derive(Debug)]
 pub(super) struct KeyLanes<'b, 'a> {
-    lanes: &'b Lanes<'a>,
+    lanes: &'b Lanes<'b, 'a>,
     key: &'b KeyGroup<'a>,
     own: Lane,
     /// Its attempts on each product, where there are several.
     shares: HashMap<i64, Lane>,
 }
 
-impl<'a> Lanes<'a> {
-    pub fn new(index: &Index<'a>) -> Self {
+impl<'a> All<'a> {
+    fn new(index: &Index<'a>) -> Self {
         let mut keys_of: HashMap<&str, u32> = HashMap::new();
         for key in &index.keys {
             *keys_of.entry(key.user).or_default() += 1;
@@ -67,8 +76,18 @@ impl<'a> Lanes<'a> {
         lanes.entities.values_mut().for_each(Lane::sort);
         lanes
     }
+}
 
-    pub fn of_key<'b>(&'b self, key: &'b KeyGroup<'a>) -> KeyLanes<'b, 'a> {
+impl<'b, 'a> Lanes<'b, 'a> {
+    pub const fn new(index: &'b Index<'a>) -> Self {
+        Self { index, all: OnceCell::new() }
+    }
+
+    fn all(&self) -> &All<'a> {
+        self.all.get_or_init(|| All::new(self.index))
+    }
+
+    pub fn of_key(&'b self, key: &'b KeyGroup<'a>) -> KeyLanes<'b, 'a> {
         let mut own = Lane::default();
         let mut shares: HashMap<i64, Lane> = HashMap::new();
         let product = key.variants.first().map(|variant| variant.intent.product);
@@ -104,10 +123,15 @@ impl KeyLanes<'_, '_> {
         let own = self.own.active(at);
         let share = self.shares.get(&product).map_or(own, |share| share.active(at));
         // Whose attempts of a shared key these are isn't told apart, so they are always excused.
-        self.key.is_shared
-            || count(self.lanes.products.get(&product)) > share
-            || count(self.lanes.users.get(self.key.user)) > own
-            || self.key.entity.is_some_and(|it| count(self.lanes.entities.get(it)) > own)
+        let index = self.lanes.index;
+        // Of a pool, others may hold a lease meanwhile.
+        if self.key.is_shared || index.users_are_a_pool || index.products_are_a_pool {
+            return true;
+        }
+        let all = self.lanes.all();
+        count(all.products.get(&product)) > share
+            || count(all.users.get(self.key.user)) > own
+            || self.key.entity.is_some_and(|it| count(all.entities.get(it)) > own)
     }
 }
 

@@ -21,6 +21,8 @@ pub(super) struct Names<'a> {
     by_key: Vec<(&'a str, u32)>,
     /// Users that act on orders and place none.
     acting: BTreeSet<&'a str>,
+    /// Whether some user sent a key in several forms.
+    has_twins: bool,
 }
 
 impl<'a> Names<'a> {
@@ -31,7 +33,10 @@ impl<'a> Names<'a> {
             names.iter().map(|name| (name.key, name.group)).collect();
         by_key.sort_unstable();
         by_key.dedup();
-        Self { by_user: names, by_key, acting }
+        let is_twin =
+            |pair: &[Name<'_>]| (pair[0].user, pair[0].key) == (pair[1].user, pair[1].key);
+        let has_twins = names.windows(2).any(is_twin);
+        Self { by_user: names, by_key, acting, has_twins }
     }
 
     /// The group of a user and a key; the first one where a key was sent in several forms.
@@ -39,6 +44,11 @@ impl<'a> Names<'a> {
         let at = self.by_user.partition_point(|name| (name.user, name.key) < (user, key));
         let name = self.by_user.get(at).filter(|name| (name.user, name.key) == (user, key))?;
         Some(name.group as usize)
+    }
+
+    /// Whether every user and key has one group.
+    pub const fn has_no_twins(&self) -> bool {
+        !self.has_twins
     }
 
     /// A user of the run and what it placed; nothing for one who only acts on orders.

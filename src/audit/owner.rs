@@ -20,7 +20,11 @@ pub(super) struct Borrowed<'a> {
 
 /// The group, other than `group`, that an acknowledged order belongs to.
 pub(super) fn other_owner(bench: &Bench<'_>, order: &str, group: usize) -> Option<usize> {
-    let place = bench.rows.as_ref().and_then(|rows| rows.placed(order));
+    let rows = bench.rows.as_ref();
+    if rows.is_some_and(|rows| rows.first_of(group, order).is_some()) {
+        return None;
+    }
+    let place = rows.and_then(|rows| rows.placed(order));
     if let Some(placed) = place
         && let Place::Key(owner) = placed.place
     {

@@ -48,17 +48,17 @@ impl Kind {
 }
 
 pub(super) fn findings(bench: &Bench<'_>) -> Vec<Finding> {
-    let mut lanes = None;
+    let lanes = Lanes::new(&bench.index);
     let mut pairs = Vec::new();
     for (_, key) in bench.index.placing().filter(|(_, key)| key.variants.len() > 1) {
         let by_order = acknowledged(key).into_iter().chain(by_row(bench, key));
         let by_order = by_order.min_by_key(|pair| pair.kind);
         match &bench.contract().other_parameters {
             OtherParameters::Rejected { while_in_progress, .. } => {
-                pairs.extend(by_order.or_else(|| {
-                    let lanes = lanes.get_or_insert_with(|| Lanes::new(&bench.index));
-                    pending(bench, &lanes.of_key(key), key, *while_in_progress)
-                }));
+                pairs.extend(
+                    by_order
+                        .or_else(|| pending(bench, &lanes.of_key(key), key, *while_in_progress)),
+                );
             }
             OtherParameters::OldResult | OtherParameters::Unsaid => {
                 pairs.extend(by_order.filter(|pair| pair.kind.is_critical()));
