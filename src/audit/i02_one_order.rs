@@ -88,9 +88,10 @@ fn per_key<'a>(bench: &Bench<'a>, rows: &Rows<'a>) -> Vec<Excess<'a>> {
     }
     for (user, mut orders) in keyless {
         let groups: Vec<usize> = bench.index.placed_by(user).collect();
+        // Requests without a key are promised nothing, be they of the run or of a pool's other users.
         let has_bad = groups.iter().any(|&group| !bench.index.keys[group].is_keyed);
-        if has_bad || !bench.knows_every_attempt() {
-            continue; // Requests without a key are promised nothing.
+        if has_bad || bench.index.users_are_a_pool || !bench.knows_every_attempt() {
+            continue;
         }
         let free = groups.iter().filter(|&&group| rows.valid_of(group).next().is_none()).count();
         if orders.len() > free {
