@@ -37,8 +37,7 @@ pub(super) struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    pub fn new(case: &Case<'a>) -> Self {
-        let index = Index::new(case);
+    pub fn new(case: &Case<'a>, index: Index<'a>) -> Self {
         let snapshot = case.after.or(case.before_repair);
         let columns = Columns::new(case, &index, snapshot);
         let rows = snapshot.map(|snapshot| Rows::new(case, &index, &columns, snapshot));
@@ -140,8 +139,8 @@ impl<'a> Bench<'a> {
     pub fn told_of(&self, orders: &[String]) -> Vec<AttemptId> {
         let mut told = Vec::new();
         for order in orders {
-            let group = self.index.acknowledged.get(&same_id(order));
-            let attempts = group.map_or(&[][..], |&group| self.index.keys[group].attempts());
+            let group = self.index.told(order);
+            let attempts = group.map_or(&[][..], |group| self.index.keys[group].attempts());
             let of = attempts.iter().filter(|attempt| {
                 attempt.outcome == Outcome::Acknowledged
                     && attempt.order.as_deref().map(same_id) == Some(same_id(order))

@@ -12,7 +12,6 @@ use crate::profile::BusinessColumn;
 
 use super::bench::Bench;
 use super::i02_reasons::{help, telling_attempts, therefore};
-use super::index::same_id;
 use super::rows::{Place, Rows};
 use super::ruling::Ruling;
 use super::subject::{self, Subject};
@@ -130,7 +129,7 @@ fn per_business_key<'a>(
 /// The easiest one to understand: few orders, most of them acknowledged.
 fn clearest<'b, 'a>(bench: &Bench<'_>, excesses: &'b [Excess<'a>]) -> Option<&'b Excess<'a>> {
     let told = |excess: &Excess<'_>| {
-        let is_known = |row: &&&OrderRow| bench.index.acknowledged.contains_key(&same_id(&row.id));
+        let is_known = |row: &&&OrderRow| bench.index.told(&row.id).is_some();
         excess.orders.iter().filter(is_known).count()
     };
     excesses.iter().min_by_key(|excess| (excess.orders.len(), std::cmp::Reverse(told(excess))))

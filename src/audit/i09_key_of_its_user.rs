@@ -48,13 +48,13 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
 
 /// An attempt of another user under the same key string that was begun before this one was answered.
 pub(super) fn other_user<'a>(bench: &Bench<'a>, attempt: &Attempt) -> Option<&'a Attempt> {
-    let (group, _) = bench.index.seat(attempt);
+    let (group, _) = bench.index.seat_of(attempt);
     let key = &bench.index.keys[group];
     if bench.contract().key.scope != KeyScope::User || key.key.is_empty() {
         return None;
     }
     let groups = bench.index.names.of_key(key.key);
-    let others = groups.iter().map(|&(_, other)| &bench.index.keys[other as usize]);
+    let others = groups.iter().map(|name| &bench.index.keys[name.group as usize]);
     let mut others = others.filter(|other| other.is_keyed && other.user != key.user);
     others.find_map(|other| {
         let mut sent = other.attempts().iter().copied().filter(|it| it.outcome.was_sent());

@@ -7,7 +7,7 @@
 use crate::history::Attempt;
 
 use super::bench::Bench;
-use super::index::{Variant, same_id};
+use super::index::Variant;
 use super::rows::Place;
 
 /// An acknowledgement that names an order of another key.
@@ -32,7 +32,7 @@ pub(super) fn other_owner(bench: &Bench<'_>, order: &str, group: usize) -> Optio
         let has_asked = variants.any(|it| it.was_sent() && bench.asked_for(it.intent, placed.row));
         return (owner != group && has_asked).then_some(owner);
     }
-    bench.index.acknowledged.get(&same_id(order)).copied().filter(|&owner| owner != group)
+    bench.index.told(order).filter(|&owner| owner != group)
 }
 
 /// The first such acknowledgement of each placing group.

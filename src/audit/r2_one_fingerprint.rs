@@ -133,7 +133,7 @@ fn pending<'a>(
     let winner = key.variants.iter().find(|variant| variant.first_acknowledged().is_some())?;
     let accepted = winner.first_acknowledged()?;
     for variant in key.variants.iter().filter(|one| one.intent.id != winner.intent.id) {
-        let both = || variant.attempts.iter().chain(&winner.attempts);
+        let both = || variant.attempts.iter().chain(winner.attempts);
         if both().any(|attempt| may_have_freed(bench, attempt, accepted)) {
             continue;
         }

@@ -142,7 +142,7 @@ fn place<'a>(
 ) -> Place<'a> {
     let user = given(&row.user).filter(|_| columns.user.is_some());
     let key = given(&row.key).filter(|_| columns.key.is_some());
-    let told = index.acknowledged.get(&same_id(&row.id)).copied();
+    let told = index.told(&row.id);
     if let Some((user, key)) = user.zip(key) {
         // Mostly the row is of the very key that was told of it, and needs no search.
         let is_its_own =
@@ -165,7 +165,7 @@ fn place<'a>(
             _ => None,
         },
         (false, true) => match of_key {
-            [(_, group)] => Some(Place::Key(*group as usize)),
+            [name] => Some(Place::Key(name.group as usize)),
             _ => None,
         },
         (false, false) => None,
@@ -186,9 +186,9 @@ fn place<'a>(
 
 fn by_user_and_key<'a>(
     index: &Index<'a>,
-    of_user: Option<(&'a str, &[Name<'a>])>,
+    of_user: Option<(&'a str, &[Name])>,
     key: Option<&str>,
-    of_key: &[(&'a str, u32)],
+    of_key: &[Name],
 ) -> Option<Place<'a>> {
     match (of_user, key) {
         (Some((user, names)), Some(_)) => Some(unnamed(index, user, names)),
@@ -201,8 +201,8 @@ fn by_user_and_key<'a>(
 }
 
 /// A row of our user under a key that it never sent. Of a malformed key anything may have been kept.
-fn unnamed<'a>(index: &Index<'a>, user: &'a str, names: &[Name<'a>]) -> Place<'a> {
-    let is_bad = |name: &Name<'_>| !index.keys[name.group as usize].form.is_good();
+fn unnamed<'a>(index: &Index<'a>, user: &'a str, names: &[Name]) -> Place<'a> {
+    let is_bad = |name: &Name| !index.keys[name.group as usize].form.is_good();
     match names {
         [] => Place::Foreign,
         [name] if is_bad(name) => Place::Key(name.group as usize),
