@@ -1,12 +1,15 @@
 //! The case on the workbench: history and rows arranged once, shared by all checks.
 
+use std::cell::OnceCell;
+
 use crate::history::{
-    Attempt, AttemptId, InstanceId, Intent, OrderRow, Outcome, RunTime, Snapshot,
+    Attempt, AttemptId, Doubt, InstanceId, Intent, OrderRow, Outcome, RunTime, Snapshot,
 };
 use crate::profile::Contract;
 
 use super::columns::Columns;
 use super::index::{Index, same_id};
+use super::owner::{self, Borrowed};
 use super::rows::Rows;
 use super::words::list;
 use super::{Accounting, Case, accounting, g4_drained, overlap};
@@ -25,21 +28,32 @@ pub(super) struct Bench<'a> {
     pub columns: Columns<'a>,
     /// The last rows there are: at the end, or else before the repair.
     pub rows: Option<Rows<'a>>,
-    /// Whether the database was at rest when `rows` were read: only then is what is missing missing.
+    /// Why the database wasn't at rest when `rows` were read, as gate G4 says it.
+    pub trouble: Option<Doubt>,
+    /// Whether it was: only then is what is missing missing.
     pub at_rest: bool,
     pub accounting: Accounting,
+    borrowed: OnceCell<Vec<Borrowed<'a>>>,
 }
 
 impl<'a> Bench<'a> {
-    pub fn new(case: &Case<'a>) -> Self {
-        let index = Index::new(case);
+    pub fn new(case: &Case<'a>, index: Index<'a>) -> Self {
         let snapshot = case.after.or(case.before_repair);
         let columns = Columns::new(case, &index, snapshot);
         let rows = snapshot.map(|snapshot| Rows::new(case, &index, &columns, snapshot));
         // Without its seal the journal may lack a later drain that failed.
-        let at_rest = g4_drained::trouble(case).is_none() && index.is_whole;
-        let mut bench =
-            Self { case: *case, index, columns, rows, at_rest, accounting: Accounting::default() };
+        let trouble = g4_drained::trouble(case);
+        let at_rest = trouble.is_none() && index.is_whole;
+        let mut bench = Self {
+            case: *case,
+            index,
+            columns,
+            rows,
+            trouble,
+            at_rest,
+            accounting: Accounting::default(),
+            borrowed: OnceCell::new(),
+        };
         bench.accounting = accounting::count(&bench);
         bench.accounting.overlap = overlap::measure(&bench);
         bench
@@ -65,6 +79,11 @@ impl<'a> Bench<'a> {
 
     pub fn contract(&self) -> &'a Contract {
         &self.case.profile.contract
+    }
+
+    /// Acknowledgements that name an order of another key.
+    pub fn borrowed(&self) -> &[Borrowed<'a>] {
+        self.borrowed.get_or_init(|| owner::borrowed(self))
     }
 
     /// Both audits, the earlier one first.
@@ -120,8 +139,8 @@ impl<'a> Bench<'a> {
     pub fn told_of(&self, orders: &[String]) -> Vec<AttemptId> {
         let mut told = Vec::new();
         for order in orders {
-            let group = self.index.acknowledged.get(&same_id(order));
-            let attempts = group.map_or(&[][..], |&group| self.index.keys[group].attempts());
+            let group = self.index.told(order);
+            let attempts = group.map_or(&[][..], |group| self.index.keys[group].attempts());
             let of = attempts.iter().filter(|attempt| {
                 attempt.outcome == Outcome::Acknowledged
                     && attempt.order.as_deref().map(same_id) == Some(same_id(order))

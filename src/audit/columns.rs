@@ -169,7 +169,7 @@ fn tally(
 
 /// Of the acknowledged ids whose key has rows: how many are ids of the table?
 fn tally_ids(index: &Index<'_>, snapshot: &Snapshot) -> Tally {
-    let is_told = |row: &&OrderRow| index.acknowledged.contains_key(&same_id(&row.id));
+    let is_told = |row: &&OrderRow| index.told(&row.id).is_some();
     if snapshot.orders.iter().any(|row| is_told(&row)) {
         return Tally { agree: 1, differ: 0 };
     }
@@ -177,7 +177,7 @@ fn tally_ids(index: &Index<'_>, snapshot: &Snapshot) -> Tally {
     let users: HashSet<&str> = snapshot.orders.iter().filter_map(|row| given(&row.user)).collect();
     let keys: HashSet<&str> = snapshot.orders.iter().filter_map(|row| given(&row.key)).collect();
     let mut tally = Tally::default();
-    for (id, &group) in &index.acknowledged {
+    for (id, group) in index.told_orders() {
         let group = &index.keys[group];
         if ids.contains(id) {
             tally.add(true);

@@ -12,8 +12,8 @@ use super::ruling::Ruling;
 use super::words::span;
 
 pub(super) fn check(bench: &Bench<'_>) -> Ruling {
-    match (trouble(&bench.case), bench.case.history.drains.last()) {
-        (Some(doubt), _) => Ruling::missed(&G4, doubt.what, doubt.cure),
+    match (&bench.trouble, bench.case.history.drains.last()) {
+        (Some(doubt), _) => Ruling::missed(&G4, &doubt.what, &doubt.cure),
         (None, drain) => {
             let took = drain.map_or_else(String::new, |drain| span(drain.ended.since(drain.began)));
             Ruling::held(&G4, format!("at rest after {took}"))

@@ -12,7 +12,6 @@ use crate::profile::BusinessColumn;
 
 use super::bench::Bench;
 use super::i02_reasons::{help, telling_attempts, therefore};
-use super::index::same_id;
 use super::rows::{Place, Rows};
 use super::ruling::Ruling;
 use super::subject::{self, Subject};
@@ -88,9 +87,10 @@ fn per_key<'a>(bench: &Bench<'a>, rows: &Rows<'a>) -> Vec<Excess<'a>> {
     }
     for (user, mut orders) in keyless {
         let groups: Vec<usize> = bench.index.placed_by(user).collect();
+        // Requests without a key are promised nothing, be they of the run or of a pool's other users.
         let has_bad = groups.iter().any(|&group| !bench.index.keys[group].is_keyed);
-        if has_bad || !bench.knows_every_attempt() {
-            continue; // Requests without a key are promised nothing.
+        if has_bad || bench.index.users_are_a_pool || !bench.knows_every_attempt() {
+            continue;
         }
         let free = groups.iter().filter(|&&group| rows.valid_of(group).next().is_none()).count();
         if orders.len() > free {
@@ -129,7 +129,7 @@ fn per_business_key<'a>(
 /// The easiest one to understand: few orders, most of them acknowledged.
 fn clearest<'b, 'a>(bench: &Bench<'_>, excesses: &'b [Excess<'a>]) -> Option<&'b Excess<'a>> {
     let told = |excess: &Excess<'_>| {
-        let is_known = |row: &&&OrderRow| bench.index.acknowledged.contains_key(&same_id(&row.id));
+        let is_known = |row: &&&OrderRow| bench.index.told(&row.id).is_some();
         excess.orders.iter().filter(is_known).count()
     };
     excesses.iter().min_by_key(|excess| (excess.orders.len(), std::cmp::Reverse(told(excess))))

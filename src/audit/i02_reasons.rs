@@ -72,7 +72,7 @@ pub(super) fn therefore(
             )
         });
     }
-    let is_untold = |row: &&&OrderRow| !bench.index.acknowledged.contains_key(&same_id(&row.id));
+    let is_untold = |row: &&&OrderRow| bench.index.told(&row.id).is_none();
     if let Some(row) = excess.orders.iter().find(is_untold) {
         reasons.push(of_the_untold(bench, excess, row));
     }

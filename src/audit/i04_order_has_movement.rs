@@ -148,8 +148,7 @@ fn odds<'a>(bench: &Bench<'a>, rows: &Rows<'a>, ledger: &Ledger<'a>) -> Odds<'a>
         .unwrap_or_default();
     for (order, products) in &ledger.orders {
         let is_known = rows.by_id(order).is_some() || old.contains(order);
-        let is_ours =
-            !bench.index.products_are_a_pool || bench.index.acknowledged.contains_key(order);
+        let is_ours = !bench.index.products_are_a_pool || bench.index.told(order).is_some();
         if is_known || !is_ours {
             continue;
         }

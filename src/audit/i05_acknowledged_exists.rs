@@ -90,7 +90,7 @@ fn broken<'a>(bench: &Bench<'a>, rows: &Rows<'a>) -> (Vec<Broken<'a>>, u64) {
             let order = attempt.order.as_deref().expect("an acknowledgement carries an order id");
             let intent = bench.case.history.intent(attempt.intent);
             let subject = Subject::of_intent(intent, bench.contract().unique_by());
-            let row = rows.by_id(order);
+            let row = rows.first_of(group, order).or_else(|| rows.by_id(order));
             // Somebody whose attempt wasn't recorded may have asked for just this row.
             let comparable = row.filter(|_| bench.knows_every_attempt());
             let differs = comparable.map_or_else(Vec::new, |row| match siblings.get(&subject) {

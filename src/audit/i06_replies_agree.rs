@@ -127,14 +127,13 @@ impl Bodies<'_, '_> {
 }
 
 fn differ(one: &Body, other: &Body, how: ReplayBody) -> bool {
-    let is_whole = |body: &Body| body.text.len() as u64 == body.bytes;
     match how {
         ReplayBody::OrderId | ReplayBody::Current => false,
         ReplayBody::Bytes => one.sha256 != other.sha256,
         ReplayBody::Json => {
             one.sha256 != other.sha256
-                && is_whole(one)
-                && is_whole(other)
+                && one.is_whole()
+                && other.is_whole()
                 && json::same(&one.text, &other.text) == Some(false)
         }
     }

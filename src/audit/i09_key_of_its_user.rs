@@ -11,7 +11,7 @@ use crate::profile::{BusinessColumn, KeyScope};
 
 use super::bench::Bench;
 use super::index::KeyGroup;
-use super::owner::{self, Borrowed};
+use super::owner::Borrowed;
 use super::ruling::Ruling;
 use super::words::{plural, times};
 use super::{Evidence, Finding, Witness, answer, r4_mismatch};
@@ -20,8 +20,10 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     if !bench.contract().unique_by().contains(&BusinessColumn::User) {
         return Ruling::not_judged(&I09, "orders aren't told apart by user");
     }
-    let borrowed: Vec<Borrowed<'_>> = owner::borrowed(bench)
-        .into_iter()
+    let borrowed: Vec<Borrowed<'_>> = bench
+        .borrowed()
+        .iter()
+        .copied()
         .filter(|it| bench.index.keys[it.owner].user != bench.index.keys[it.group].user)
         .collect();
     let refused: Vec<(&KeyGroup<'_>, &Attempt)> = r4_mismatch::unfounded(bench)
@@ -47,13 +49,13 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
 
 /// An attempt of another user under the same key string that was begun before this one was answered.
 pub(super) fn other_user<'a>(bench: &Bench<'a>, attempt: &Attempt) -> Option<&'a Attempt> {
-    let (group, _) = bench.index.seat(attempt);
+    let (group, _) = bench.index.seat_of(attempt);
     let key = &bench.index.keys[group];
     if bench.contract().key.scope != KeyScope::User || key.key.is_empty() {
         return None;
     }
     let groups = bench.index.names.of_key(key.key);
-    let others = groups.iter().map(|&(_, other)| &bench.index.keys[other as usize]);
+    let others = groups.iter().map(|name| &bench.index.keys[name.group as usize]);
     let mut others = others.filter(|other| other.is_keyed && other.user != key.user);
     others.find_map(|other| {
         let mut sent = other.attempts().iter().copied().filter(|it| it.outcome.was_sent());

@@ -10,7 +10,7 @@ use crate::codes::{I13, Severity};
 use crate::history::OrderRow;
 
 use super::bench::Bench;
-use super::index::{Variant, same_id};
+use super::index::Variant;
 use super::rows::{Place, Placed};
 use super::ruling::Ruling;
 use super::words::{plural, thousands};
@@ -26,7 +26,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let orphans: Vec<(&OrderRow, &str)> = rows
         .fresh
         .iter()
-        .filter(|placed| !bench.index.acknowledged.contains_key(&same_id(&placed.row.id)))
+        .filter(|placed| bench.index.told(&placed.row.id).is_none())
         .filter_map(|placed| Some((placed.row, why_orphaned(bench, placed)?)))
         .collect();
     let (strange, orphans): (Vec<_>, Vec<_>) = orphans
@@ -121,7 +121,7 @@ fn nearest(bench: &Bench<'_>, row: &OrderRow) -> Vec<crate::history::AttemptId> 
         Some((_, of_user)) => of_user.iter().map(|name| name.group).collect(),
         None => {
             let of_key = row.key.as_deref().map_or(&[][..], |key| names.of_key(key));
-            of_key.iter().map(|(_, group)| *group).collect()
+            of_key.iter().map(|name| name.group).collect()
         }
     };
     let attempts = groups.iter().flat_map(|&group| bench.index.keys[group as usize].attempts());

@@ -15,7 +15,7 @@ use crate::history::{Attempt, RunTime};
 
 use super::bench::Bench;
 use super::index::{Variant, same_id};
-use super::owner::{self, Borrowed};
+use super::owner::Borrowed;
 use super::ruling::Ruling;
 use super::words::{plural, span, times};
 use super::{Evidence, Finding, Witness, answer, i09_key_of_its_user::first_told};
@@ -37,12 +37,16 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     if window.is_some() && !bench.knows_every_attempt() {
         return Ruling::not_known(&I16);
     }
-    let merged: Vec<Borrowed<'_>> = owner::borrowed(bench)
-        .into_iter()
+    let merged: Vec<Borrowed<'_>> = bench
+        .borrowed()
+        .iter()
+        .copied()
         .filter(|it| bench.index.keys[it.owner].user == bench.index.keys[it.group].user)
         .filter(|it| window.is_none_or(|window| is_too_late(bench, it, window)))
         .collect();
-    let split = window.map_or_else(Vec::new, |window| split(bench, window));
+    // A pool's user may have begun a window elsewhere.
+    let window_of_its_own = window.filter(|_| !bench.index.users_are_a_pool);
+    let split = window_of_its_own.map_or_else(Vec::new, |window| split(bench, window));
     let several = bench.index.names.users().filter(|names| names.len() > 1).count();
     let detail = format!(
         "{} in {} with several keys",

@@ -20,18 +20,19 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     }
     let limit = bench.contract().longest_wait;
     let hint = bench.contract().hint;
-    let attempts = || {
-        let all = bench.case.history.attempts.iter();
-        all.filter(|attempt| attempt.outcome.was_sent() && !bench.index.is_disturbed(attempt))
-    };
-    let late: Vec<&Attempt> = attempts()
-        .filter(|it| it.sent == Sent::Whole && waited(it).is_some_and(|waited| waited > limit))
-        .collect();
-    let mute: Vec<&Attempt> = attempts()
-        .filter(|it| it.outcome == Outcome::Pending)
-        .filter(|it| it.waiting.is_some_and(|waiting| !suffices(waiting, hint)))
-        .collect();
-    let slowest = attempts().filter(|it| it.sent == Sent::Whole).filter_map(waited).max();
+    let (mut late, mut mute, mut slowest) = (Vec::new(), Vec::new(), None);
+    let all = bench.case.history.attempts.iter();
+    for attempt in all.filter(|it| it.outcome.was_sent() && !bench.index.is_disturbed(it)) {
+        let waited = waited(attempt).filter(|_| attempt.sent == Sent::Whole);
+        slowest = slowest.max(waited);
+        if waited.is_some_and(|waited| waited > limit) {
+            late.push(attempt);
+        }
+        let has_no_hint = attempt.waiting.is_some_and(|waiting| !suffices(waiting, hint));
+        if attempt.outcome == Outcome::Pending && has_no_hint {
+            mute.push(attempt);
+        }
+    }
     let detail = format!(
         "slowest {} of {} allowed; {} of {} without its hint",
         slowest.map_or_else(|| "-".to_owned(), span),

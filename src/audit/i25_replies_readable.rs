@@ -53,6 +53,10 @@ fn sold_out<'a>(bench: &Bench<'a>) -> Vec<&'a Attempt> {
     // Whoever isn't recorded may have held some of the stock.
     let is_judged = has_stock && bench.knows_every_attempt();
     let Some(rows) = bench.rows.as_ref().filter(|_| is_judged) else { return Vec::new() };
+    let mut rejected = history.attempts.iter().filter(|attempt| {
+        attempt.outcome == Outcome::Refused && attempt.refusal.as_deref() == Some("business")
+    });
+    let Some(first) = rejected.next() else { return Vec::new() };
     let mut demand: HashMap<i64, i128> = HashMap::new();
     for attempt in history.attempts.iter().filter(|attempt| attempt.outcome.was_sent()) {
         let intent = history.intent(attempt.intent);
@@ -81,10 +85,7 @@ fn sold_out<'a>(bench: &Bench<'a>) -> Vec<&'a Attempt> {
             && after >= wanted
             && state::says_sold_out(history, attempt)
     };
-    let rejected = history.attempts.iter().filter(|attempt| {
-        attempt.outcome == Outcome::Refused && attempt.refusal.as_deref() == Some("business")
-    });
-    rejected.filter(wrong).collect()
+    std::iter::once(first).chain(rejected).filter(wrong).collect()
 }
 
 /// A reply whose status isn't the order's.

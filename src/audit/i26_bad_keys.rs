@@ -21,7 +21,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let history = bench.case.history;
     let mut of = 0;
     let mut wrong: Vec<(KeyForm, &Attempt)> = Vec::new();
-    let known = known_requests(bench);
+    let mut known = None;
     let mut lost = 0;
     for attempt in history.attempts.iter().filter(|attempt| attempt.outcome.was_sent()) {
         let form = history.intent(attempt.intent).key_form;
@@ -34,11 +34,14 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
             Outcome::Refused => !bench.is_shed(attempt) && !is_as_due(bench, attempt),
             _ => false,
         };
-        let is_known = known.contains(history.intent(attempt.intent).request.as_str());
-        match (is_wrong, is_known) {
-            (true, true) => wrong.push((form, attempt)),
-            (true, false) => lost += 1,
-            (false, _) => {}
+        if !is_wrong {
+            continue;
+        }
+        let known = known.get_or_insert_with(|| known_requests(bench));
+        if known.contains(history.intent(attempt.intent).request.as_str()) {
+            wrong.push((form, attempt));
+        } else {
+            lost += 1;
         }
     }
     if of == 0 {
@@ -95,8 +98,8 @@ fn fits(bench: &Bench<'_>, due: &Answer, attempt: &Attempt) -> bool {
     }
     let Some(code) = &due.code else { return true };
     let body = attempt.body.and_then(|id| bench.case.history.bodies.get(&id));
-    // A body that wasn't kept can't be held against anybody.
-    let Some(body) = body else { return true };
+    // A body that wasn't kept, or not as a whole, can't be held against anybody.
+    let Some(body) = body.filter(|body| body.is_whole()) else { return true };
     let said: Option<serde_json::Value> = serde_json::from_str(&body.text).ok();
     said.as_ref().and_then(|said| said.pointer(&code.pointer)).is_some_and(|said| match said {
         serde_json::Value::String(text) => code.values.contains(text),

@@ -7,13 +7,17 @@
 //! and not to a user, all users of a key string share one group.
 
 use std::borrow::Cow;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt};
 
 use crate::history::{Attempt, Exit, History, Intent, KeyForm, Outcome, RunTime};
 use crate::profile::{Hole, KeyCarrier, KeyScope, Profile};
 
 use super::Case;
 use super::names::{Name, Names};
+use super::variants::Variants;
 
 /// Everything sent under one user and key.
 #[derive(Debug)]
@@ -29,18 +33,15 @@ pub(super) struct KeyGroup<'a> {
     /// Whether the target was told a good key, so that the contract protects its requests.
     pub is_keyed: bool,
     /// One for each fingerprint, in the order of the intents.
-    pub variants: Vec<Variant<'a>>,
-    /// Of all variants, by first byte; empty where there is one, which has them all.
-    of_several: Vec<&'a Attempt>,
+    pub variants: Variants<'a>,
+    /// Of all variants, by first byte; absent where there is one, which has them all.
+    of_several: Option<Box<[&'a Attempt]>>,
 }
 
 impl<'a> KeyGroup<'a> {
     /// By first byte.
     pub fn attempts(&self) -> &[&'a Attempt] {
-        match self.variants.as_slice() {
-            [one] => &one.attempts,
-            _ => &self.of_several,
-        }
+        self.of_several.as_deref().unwrap_or(self.variants[0].attempts)
     }
 
     pub const fn places(&self) -> bool {
@@ -54,11 +55,11 @@ impl<'a> KeyGroup<'a> {
 }
 
 /// One meaning of a key.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Variant<'a> {
     pub intent: &'a Intent,
     /// By first byte.
-    pub attempts: Vec<&'a Attempt>,
+    pub attempts: &'a [&'a Attempt],
 }
 
 /// Indices of rows: mostly one, so that one needs no memory of its own.
@@ -135,8 +136,8 @@ pub(super) struct Index<'a> {
     pub products: BTreeSet<i64>,
     /// Group and variant of each intent.
     pub seats: Vec<(u32, u32)>,
-    /// Acknowledged order ids, each with the placing group that it was first acknowledged to.
-    pub acknowledged: HashMap<Cow<'a, str>, usize>,
+    /// Acknowledged order ids, each with the attempt for an order that was first told of it.
+    acknowledged: HashMap<Cow<'a, str>, &'a Attempt>,
     /// Whether the users existed before the run (rule S09), so that others may act for them too.
     pub users_are_a_pool: bool,
     pub products_are_a_pool: bool,
@@ -169,7 +170,6 @@ impl<'a> Index<'a> {
             recovery_limit: case.profile.contract.recovery_limit,
         };
         index.seats = index.seat_intents(case.profile);
-        index.seat_attempts();
         index
     }
 
@@ -211,7 +211,7 @@ impl<'a> Index<'a> {
             if intent.entity.is_some() {
                 acting.insert(user);
             } else {
-                names.push(Name { user, key, group: group as u32 });
+                names.push(Name { intent: intent.id.0, group: group as u32 });
             }
             let variants = &mut self.keys[group].variants;
             let print = intent.fingerprint.as_str();
@@ -220,46 +220,80 @@ impl<'a> Index<'a> {
                 if variants.len() >= NEAR {
                     far.insert((group, print), variants.len());
                 }
-                if variants.is_empty() {
-                    variants.reserve_exact(1);
-                }
-                variants.push(Variant { intent, attempts: Vec::new() });
+                variants.push(Variant { intent, attempts: &[] });
                 variants.len() - 1
             });
             seats.push((group as u32, variant as u32));
         }
-        self.names = Names::new(names, acting);
+        self.names = Names::new(&self.history.intents, names, acting);
         seats
     }
 
-    fn seat_attempts(&mut self) {
-        let mut attempts: Vec<&Attempt> = self.history.attempts.iter().collect();
-        attempts.sort_unstable_by_key(|attempt| by_time(attempt));
+    /// All attempts, variant by variant in the order of the groups, those of each by first byte. They
+    /// stand in one row, which outlives the index and takes less memory than a row for each.
+    pub fn lined_up(&self) -> Vec<&'a Attempt> {
+        let Some(any) = self.history.attempts.first() else { return Vec::new() };
+        let (bases, counts) = (self.bases(), self.count_attempts());
+        let mut next = begins(&counts);
+        let mut row = vec![any; self.history.attempts.len()];
+        for attempt in &self.history.attempts {
+            let (group, variant) = self.seats[attempt.intent.0 as usize];
+            let place = &mut next[(bases[group as usize] + variant) as usize];
+            row[*place as usize] = attempt;
+            *place += 1;
+        }
+        for (count, begin) in counts.iter().zip(begins(&counts)) {
+            let of_variant = &mut row[begin as usize..(begin + count) as usize];
+            of_variant.sort_unstable_by_key(|attempt| by_time(attempt));
+        }
+        row
+    }
+
+    /// Gives every variant its part of the row.
+    pub fn seat(&mut self, row: &'a [&'a Attempt]) {
         let counts = self.count_attempts();
-        let mut counts = counts.iter().map(|&count| count as usize);
+        let mut rest = row;
+        let mut counts = counts.iter();
         for group in &mut self.keys {
-            let mut whole = 0;
-            for (variant, part) in group.variants.iter_mut().zip(&mut counts) {
-                variant.attempts.reserve_exact(part);
-                whole += part;
+            for (variant, &count) in group.variants.iter_mut().zip(&mut counts) {
+                (variant.attempts, rest) = rest.split_at(count as usize);
             }
             if group.variants.len() > 1 {
-                group.of_several.reserve_exact(whole);
+                let all = group.variants.iter().flat_map(|variant| variant.attempts);
+                let mut all: Vec<&Attempt> = all.copied().collect();
+                all.sort_unstable_by_key(|attempt| by_time(attempt));
+                group.of_several = Some(all.into_boxed_slice());
             }
         }
-        for attempt in attempts {
-            let (group, variant) = self.seats[attempt.intent.0 as usize];
-            let keys = &mut self.keys[group as usize];
-            if keys.variants.len() > 1 {
-                keys.of_several.push(attempt);
-            }
-            keys.variants[variant as usize].attempts.push(attempt);
-            if let (Outcome::Acknowledged, Some(order), true) =
-                (attempt.outcome, &attempt.order, keys.places())
-            {
-                self.acknowledged.entry(same_id(order)).or_insert(group as usize);
+        self.seat_orders();
+    }
+
+    /// Finds out who was first told of each order.
+    fn seat_orders(&mut self) {
+        for group in self.keys.iter().filter(|group| group.places()) {
+            let mut last: Option<&Arc<str>> = None;
+            let told = group.attempts().iter().copied();
+            for attempt in told.filter(|attempt| attempt.outcome == Outcome::Acknowledged) {
+                let Some(order) = &attempt.order else { continue };
+                // Most keys are told of one order all the time, and its text is shared.
+                if !last.replace(order).is_some_and(|last| Arc::ptr_eq(last, order)) {
+                    let first = self.acknowledged.entry(same_id(order)).or_insert(attempt);
+                    if by_time(attempt) < by_time(first) {
+                        *first = attempt;
+                    }
+                }
             }
         }
+    }
+
+    /// The group that was first told of an order.
+    pub fn told(&self, order: &str) -> Option<usize> {
+        self.acknowledged.get(&same_id(order)).map(|attempt| self.seat_of(attempt).0)
+    }
+
+    /// Acknowledged orders, each with the group that was first told of it.
+    pub fn told_orders(&self) -> impl Iterator<Item = (&str, usize)> {
+        self.acknowledged.iter().map(|(id, attempt)| (&**id, self.seat_of(attempt).0))
     }
 
     /// How many attempts each variant has, group by group, so that no memory is left over.
@@ -297,7 +331,7 @@ impl<'a> Index<'a> {
     }
 
     /// Group and variant of an attempt.
-    pub fn seat(&self, attempt: &Attempt) -> (usize, usize) {
+    pub fn seat_of(&self, attempt: &Attempt) -> (usize, usize) {
         let (group, variant) = self.seats[attempt.intent.0 as usize];
         (group as usize, variant as usize)
     }
@@ -308,6 +342,12 @@ impl<'a> Index<'a> {
         names.iter().map(|name| name.group as usize)
     }
 
+    /// Whether a group has just this user and key.
+    pub fn is_of(&self, group: usize, user: &str, key: &str) -> bool {
+        let of = &self.keys[group];
+        of.user == user && of.key == key
+    }
+
     /// Whether a group was asked for by this user.
     pub fn is_user_of(&self, group: usize, user: &str) -> bool {
         let key = &self.keys[group];
@@ -316,7 +356,7 @@ impl<'a> Index<'a> {
 
     /// `attempt 2`: its number among the attempts of its key.
     pub fn name_of(&self, attempt: &Attempt) -> String {
-        let attempts = self.keys[self.seat(attempt).0].attempts();
+        let attempts = self.keys[self.seat_of(attempt).0].attempts();
         let before = attempts.partition_point(|other| by_time(other) < by_time(attempt));
         format!("attempt {}", before + 1)
     }
@@ -332,6 +372,17 @@ impl<'a> Index<'a> {
         let end = attempt.completed.unwrap_or(RunTime(u64::MAX));
         self.exits.iter().any(|exit| exit.at <= end && begin <= exit.at.plus(self.recovery_limit))
     }
+}
+
+/// Where each of several neighbours begins.
+fn begins(counts: &[u32]) -> Vec<u32> {
+    let mut end = 0;
+    let begins = counts.iter().map(|count| {
+        let begin = end;
+        end += count;
+        begin
+    });
+    begins.collect()
 }
 
 /// The order in which attempts are seated.
@@ -351,8 +402,8 @@ fn group_of(intent: &Intent, carries_key: bool) -> KeyGroup<'_> {
         entity: intent.entity.as_deref(),
         is_shared: false,
         is_keyed: intent.key_form.is_good() && !intent.key.is_empty() && carries_key,
-        variants: Vec::new(),
-        of_several: Vec::new(),
+        variants: Variants::of(Variant { intent, attempts: &[] }),
+        of_several: None,
     }
 }
 

@@ -5,8 +5,10 @@
 //! a question costs two binary searches; what only one key uses has no lane, because the key's own
 //! says the same.
 
-use std::collections::HashMap;
+use std::cell::OnceCell;
 use std::time::Duration;
+
+use foldhash::{HashMap, HashMapExt};
 
 use crate::history::{Attempt, RunTime};
 
@@ -24,10 +26,17 @@ pub(super) struct Lane {
     ends: Vec<RunTime>,
 }
 
-/// All attempts that were sent, by what they may contend for.
-#[derive(Debug, Default)]
-pub(super) struct Lanes<'a> {
+/// All attempts that were sent, by what they may contend for; arranged when it is first asked for.
+/// Mostly the other attempts of its own key excuse a wait, and nobody asks.
+#[derive(Debug)]
+pub(super) struct Lanes<'b, 'a> {
+    index: &'b Index<'a>,
     product_is_said: bool,
+    all: OnceCell<All<'a>>,
+}
+
+#[derive(Debug, Default)]
+struct All<'a> {
     users: HashMap<&'a str, Lane>,
     products: HashMap<i64, Lane>,
     entities: HashMap<&'a str, Lane>,
@@ -36,26 +45,25 @@ pub(super) struct Lanes<'a> {
 /// The lanes of one key, made while it is looked at.
 #[derive(Debug)]
 pub(super) struct KeyLanes<'b, 'a> {
-    lanes: &'b Lanes<'a>,
+    lanes: &'b Lanes<'b, 'a>,
     key: &'b KeyGroup<'a>,
     own: Lane,
     /// Its attempts on each product, where there are several.
     shares: HashMap<i64, Lane>,
 }
 
-impl<'a> Lanes<'a> {
-    /// Where requests don't say which product they want, all of them may want the same.
-    pub fn new(index: &Index<'a>, product_is_said: bool) -> Self {
+impl<'a> All<'a> {
+    fn new(index: &Index<'a>, lane: impl Fn(i64) -> i64) -> Self {
         let mut keys_of: HashMap<&str, u32> = HashMap::new();
         for key in &index.keys {
             *keys_of.entry(key.user).or_default() += 1;
         }
-        let mut lanes = Self { product_is_said, ..Self::default() };
+        let mut lanes = Self::default();
         for key in &index.keys {
             let is_alone = keys_of[key.user] == 1 && !key.is_shared;
             for attempt in key.attempts().iter().filter(|attempt| attempt.outcome.was_sent()) {
                 let intent = index.history.intent(attempt.intent);
-                lanes.products.entry(lanes.lane(intent.product)).or_default().add(attempt);
+                lanes.products.entry(lane(intent.product)).or_default().add(attempt);
                 if !is_alone {
                     lanes.users.entry(&intent.user).or_default().add(attempt);
                 }
@@ -69,12 +77,23 @@ impl<'a> Lanes<'a> {
         lanes.entities.values_mut().for_each(Lane::sort);
         lanes
     }
+}
+
+impl<'b, 'a> Lanes<'b, 'a> {
+    /// Where requests don't say which product they want, all of them may want the same.
+    pub const fn new(index: &'b Index<'a>, product_is_said: bool) -> Self {
+        Self { index, product_is_said, all: OnceCell::new() }
+    }
+
+    fn all(&self) -> &All<'a> {
+        self.all.get_or_init(|| All::new(self.index, |product| self.lane(product)))
+    }
 
     const fn lane(&self, product: i64) -> i64 {
         if self.product_is_said { product } else { 0 }
     }
 
-    pub fn of_key<'b>(&'b self, key: &'b KeyGroup<'a>) -> KeyLanes<'b, 'a> {
+    pub fn of_key(&'b self, key: &'b KeyGroup<'a>) -> KeyLanes<'b, 'a> {
         let mut own = Lane::default();
         let mut shares: HashMap<i64, Lane> = HashMap::new();
         let product = key.variants.first().map(|variant| variant.intent.product);
@@ -111,10 +130,15 @@ impl KeyLanes<'_, '_> {
         let own = self.own.active(at);
         let share = self.shares.get(&product).map_or(own, |share| share.active(at));
         // Whose attempts of a shared key these are isn't told apart, so they are always excused.
-        self.key.is_shared
-            || count(self.lanes.products.get(&self.lanes.lane(product))) > share
-            || count(self.lanes.users.get(self.key.user)) > own
-            || self.key.entity.is_some_and(|it| count(self.lanes.entities.get(it)) > own)
+        let index = self.lanes.index;
+        // Of a pool, others may hold a lease meanwhile.
+        if self.key.is_shared || index.users_are_a_pool || index.products_are_a_pool {
+            return true;
+        }
+        let all = self.lanes.all();
+        count(all.products.get(&self.lanes.lane(product))) > share
+            || count(all.users.get(self.key.user)) > own
+            || self.key.entity.is_some_and(|it| count(all.entities.get(it)) > own)
     }
 }
 

@@ -64,6 +64,7 @@ mod schema;
 mod state;
 mod subject;
 mod u01_own_checks;
+mod variants;
 mod words;
 
 pub use answer::{answer, answer_and_time};
@@ -79,6 +80,7 @@ use crate::history::{Doubt, History, Snapshot};
 use crate::profile::Profile;
 
 use bench::Bench;
+use index::Index;
 use ruling::Ruling;
 
 /// What is judged.
@@ -136,7 +138,10 @@ const CHECKS: [fn(&Bench<'_>) -> Ruling; 36] = [
 
 /// Judges a run. Violated beats inconclusive beats passed.
 pub fn judge(case: &Case<'_>) -> Judgement {
-    let bench = Bench::new(case);
+    let mut index = Index::new(case);
+    let attempts = index.lined_up();
+    index.seat(&attempts);
+    let bench = Bench::new(case, index);
     let rulings = CHECKS.map(|check| check(&bench));
     summed_up(rulings, case.history.doubts.clone(), bench.accounting)
 }

@@ -1,60 +1,84 @@
 //! Which groups place orders for a user, a key string, or both.
 //!
-//! Sorted rows instead of maps: a large run has as many users and keys as orders, and a row that is
-//! looked up by bisection takes a third of the memory.
+//! Sorted places of intents instead of maps of texts: a large run has as many users and keys as orders,
+//! and a name that is looked up by bisection takes a tenth of the memory.
 
 use std::collections::BTreeSet;
 
-/// A user, a key that it sent, and their group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Name<'a> {
-    pub user: &'a str,
-    pub key: &'a str,
+use crate::history::Intent;
+
+/// A user and a key that it sent, as the place of an intent that has both, and their group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Name {
+    pub intent: u32,
     pub group: u32,
 }
 
 /// All of them.
 #[derive(Debug, Default)]
 pub(super) struct Names<'a> {
-    by_user: Vec<Name<'a>>,
+    intents: &'a [Intent],
+    by_user: Vec<Name>,
     /// Each group once for each key string.
-    by_key: Vec<(&'a str, u32)>,
+    by_key: Vec<Name>,
     /// Users that act on orders and place none.
     acting: BTreeSet<&'a str>,
+    /// Whether some user sent a key in several forms.
+    has_twins: bool,
 }
 
 impl<'a> Names<'a> {
-    pub fn new(mut names: Vec<Name<'a>>, acting: BTreeSet<&'a str>) -> Self {
-        names.sort_unstable();
-        names.dedup();
-        let mut by_key: Vec<(&str, u32)> =
-            names.iter().map(|name| (name.key, name.group)).collect();
-        by_key.sort_unstable();
-        by_key.dedup();
-        Self { by_user: names, by_key, acting }
+    pub fn new(intents: &'a [Intent], mut by_user: Vec<Name>, acting: BTreeSet<&'a str>) -> Self {
+        let user = |name: &Name| intents[name.intent as usize].user.as_str();
+        let key = |name: &Name| intents[name.intent as usize].key.as_str();
+        by_user.sort_unstable_by_key(|name| (user(name), key(name), name.group, name.intent));
+        by_user.dedup_by_key(|name| (user(name), key(name), name.group));
+        let mut by_key = by_user.clone();
+        by_key.sort_unstable_by_key(|name| (key(name), name.group, name.intent));
+        by_key.dedup_by_key(|name| (key(name), name.group));
+        let is_twin = |pair: &[Name]| {
+            let [one, other] = [&pair[0], &pair[1]];
+            (user(one), key(one)) == (user(other), key(other))
+        };
+        let has_twins = by_user.windows(2).any(is_twin);
+        Self { intents, by_user, by_key, acting, has_twins }
+    }
+
+    fn user(&self, name: &Name) -> &'a str {
+        &self.intents[name.intent as usize].user
+    }
+
+    fn key(&self, name: &Name) -> &'a str {
+        &self.intents[name.intent as usize].key
     }
 
     /// The group of a user and a key; the first one where a key was sent in several forms.
     pub fn group(&self, user: &str, key: &str) -> Option<usize> {
-        let at = self.by_user.partition_point(|name| (name.user, name.key) < (user, key));
-        let name = self.by_user.get(at).filter(|name| (name.user, name.key) == (user, key))?;
+        let both = |name: &Name| (self.user(name), self.key(name));
+        let at = self.by_user.partition_point(|name| both(name) < (user, key));
+        let name = self.by_user.get(at).filter(|name| both(name) == (user, key))?;
         Some(name.group as usize)
     }
 
+    /// Whether every user and key has one group.
+    pub const fn has_no_twins(&self) -> bool {
+        !self.has_twins
+    }
+
     /// A user of the run and what it placed; nothing for one who only acts on orders.
-    pub fn of_user(&self, user: &str) -> Option<(&'a str, &[Name<'a>])> {
-        let begin = self.by_user.partition_point(|name| name.user < user);
-        let end = begin + self.by_user[begin..].partition_point(|name| name.user == user);
+    pub fn of_user(&self, user: &str) -> Option<(&'a str, &[Name])> {
+        let begin = self.by_user.partition_point(|name| self.user(name) < user);
+        let end = begin + self.by_user[begin..].partition_point(|name| self.user(name) == user);
         match &self.by_user[begin..end] {
             [] => self.acting.get(user).map(|&user| (user, &[][..])),
-            names => Some((names[0].user, names)),
+            names => Some((self.user(&names[0]), names)),
         }
     }
 
-    /// The groups of a key string, with the string.
-    pub fn of_key(&self, key: &str) -> &[(&'a str, u32)] {
-        let begin = self.by_key.partition_point(|(name, _)| *name < key);
-        let end = begin + self.by_key[begin..].partition_point(|(name, _)| *name == key);
+    /// The names of a key string.
+    pub fn of_key(&self, key: &str) -> &[Name] {
+        let begin = self.by_key.partition_point(|name| self.key(name) < key);
+        let end = begin + self.by_key[begin..].partition_point(|name| self.key(name) == key);
         &self.by_key[begin..end]
     }
 
@@ -67,12 +91,12 @@ impl<'a> Names<'a> {
     }
 
     /// User by user.
-    pub fn users(&self) -> impl Iterator<Item = &[Name<'a>]> {
-        self.by_user.chunk_by(|one, other| one.user == other.user)
+    pub fn users(&self) -> impl Iterator<Item = &[Name]> {
+        self.by_user.chunk_by(|one, other| self.user(one) == self.user(other))
     }
 
     /// Key string by key string.
-    pub fn keys(&self) -> impl Iterator<Item = &[(&'a str, u32)]> {
-        self.by_key.chunk_by(|one, other| one.0 == other.0)
+    pub fn keys(&self) -> impl Iterator<Item = &[Name]> {
+        self.by_key.chunk_by(|one, other| self.key(one) == self.key(other))
     }
 }

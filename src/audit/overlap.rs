@@ -5,7 +5,7 @@
 //! counted; a phase in which that is so of everything has no overlap to show. An attempt whose answer arrived before its own release, as it
 //! can in a frozen release, was never in flight.
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt};
 
 use crate::history::{Attempt, Cause, Contended, Intent, PhaseFacts, PhaseId, RunTime};
 use crate::profile::BusinessColumn;

@@ -7,7 +7,7 @@
 use crate::history::Attempt;
 
 use super::bench::Bench;
-use super::index::{Variant, same_id};
+use super::index::Variant;
 use super::rows::Place;
 
 /// An acknowledgement that names an order of another key.
@@ -20,7 +20,11 @@ pub(super) struct Borrowed<'a> {
 
 /// The group, other than `group`, that an acknowledged order belongs to.
 pub(super) fn other_owner(bench: &Bench<'_>, order: &str, group: usize) -> Option<usize> {
-    let place = bench.rows.as_ref().and_then(|rows| rows.placed(order));
+    let rows = bench.rows.as_ref();
+    if rows.is_some_and(|rows| rows.first_of(group, order).is_some()) {
+        return None;
+    }
+    let place = rows.and_then(|rows| rows.placed(order));
     if let Some(placed) = place
         && let Place::Key(owner) = placed.place
     {
@@ -28,7 +32,7 @@ pub(super) fn other_owner(bench: &Bench<'_>, order: &str, group: usize) -> Optio
         let has_asked = variants.any(|it| it.was_sent() && bench.asked_for(it.intent, placed.row));
         return (owner != group && has_asked).then_some(owner);
     }
-    bench.index.acknowledged.get(&same_id(order)).copied().filter(|&owner| owner != group)
+    bench.index.told(order).filter(|&owner| owner != group)
 }
 
 /// The first such acknowledgement of each placing group.

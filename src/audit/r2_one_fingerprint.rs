@@ -48,19 +48,17 @@ impl Kind {
 }
 
 pub(super) fn findings(bench: &Bench<'_>) -> Vec<Finding> {
-    let mut lanes = None;
+    let lanes = Lanes::new(&bench.index, bench.columns.said.product);
     let mut pairs = Vec::new();
     for (_, key) in bench.index.placing().filter(|(_, key)| key.variants.len() > 1) {
         let by_order = acknowledged(key).into_iter().chain(by_row(bench, key));
         let by_order = by_order.min_by_key(|pair| pair.kind);
         match &bench.contract().other_parameters {
             OtherParameters::Rejected { while_in_progress, .. } => {
-                pairs.extend(by_order.or_else(|| {
-                    let lanes = lanes.get_or_insert_with(|| {
-                        Lanes::new(&bench.index, bench.columns.said.product)
-                    });
-                    pending(bench, &lanes.of_key(key), key, *while_in_progress)
-                }));
+                pairs.extend(
+                    by_order
+                        .or_else(|| pending(bench, &lanes.of_key(key), key, *while_in_progress)),
+                );
             }
             OtherParameters::OldResult | OtherParameters::Unsaid => {
                 pairs.extend(by_order.filter(|pair| pair.kind.is_critical()));
@@ -135,7 +133,7 @@ fn pending<'a>(
     let winner = key.variants.iter().find(|variant| variant.first_acknowledged().is_some())?;
     let accepted = winner.first_acknowledged()?;
     for variant in key.variants.iter().filter(|one| one.intent.id != winner.intent.id) {
-        let both = || variant.attempts.iter().chain(&winner.attempts);
+        let both = || variant.attempts.iter().chain(winner.attempts);
         if both().any(|attempt| may_have_freed(bench, attempt, accepted)) {
             continue;
         }

@@ -9,7 +9,9 @@
 use std::sync::Arc;
 
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
+use std::cell::OnceCell;
+
+use foldhash::{HashMap, HashSet, HashSetExt};
 
 use crate::history::{OrderRow, Snapshot};
 
@@ -49,8 +51,8 @@ pub(super) struct Rows<'a> {
     pub fresh: Vec<Placed<'a>>,
     /// Rows of each key group, as indices into `fresh`.
     of_key: Vec<Few>,
-    /// By id, the place in the snapshot.
-    by_id: HashMap<Cow<'a, str>, u32>,
+    /// By id, the place in the snapshot; made when it is first asked for, which a clean run never does.
+    by_id: OnceCell<HashMap<Cow<'a, str>, u32>>,
     /// By place in the snapshot, the place in `fresh`; `OLD` for what stood there at the baseline.
     fresh_at: Vec<u32>,
 }
@@ -88,25 +90,37 @@ impl<'a> Rows<'a> {
             }
             fresh.push(Placed { row, place, valid: is_valid(row) });
         }
-        let ids = snapshot.orders.iter().zip(0..);
-        let by_id = ids.map(|(row, at)| (same_id(&row.id), at)).collect();
-        Self { snapshot, fresh, of_key, by_id, fresh_at }
+        Self { snapshot, fresh, of_key, by_id: OnceCell::new(), fresh_at }
+    }
+
+    fn at(&self, id: &str) -> Option<usize> {
+        let rows = || self.snapshot.orders.iter().zip(0..);
+        let by_id =
+            self.by_id.get_or_init(|| rows().map(|(row, at)| (same_id(&row.id), at)).collect());
+        by_id.get(&same_id(id)).map(|&at| at as usize)
     }
 
     /// The row with this id, whether it is of the run or not.
     pub fn by_id(&self, id: &str) -> Option<&'a OrderRow> {
-        self.by_id.get(&same_id(id)).map(|&at| &self.snapshot.orders[at as usize])
+        self.at(id).map(|at| &self.snapshot.orders[at])
     }
 
     /// The row since the baseline with this id, and where it belongs.
     pub fn placed(&self, id: &str) -> Option<&Placed<'a>> {
-        let at = self.fresh_at[*self.by_id.get(&same_id(id))? as usize];
+        let at = self.fresh_at[self.at(id)?];
         self.fresh.get(at as usize)
     }
 
     /// Valid rows of a key group.
     pub fn valid_of(&self, group: usize) -> impl Iterator<Item = &'a OrderRow> {
         self.of(group).filter(|at| at.valid).map(|at| at.row)
+    }
+
+    /// The row with this id, if it is the first of a key group: as a rule it is, and then it takes no
+    /// search.
+    pub fn first_of(&self, group: usize, id: &str) -> Option<&'a OrderRow> {
+        let first = self.of(group).next()?.row;
+        (same_id(&first.id) == same_id(id)).then_some(first)
     }
 
     /// Rows of a key group.
@@ -128,12 +142,19 @@ fn place<'a>(
 ) -> Place<'a> {
     let user = given(&row.user).filter(|_| columns.user.is_some());
     let key = given(&row.key).filter(|_| columns.key.is_some());
-    if let Some(group) = user.zip(key).and_then(|(user, key)| index.names.group(user, key)) {
-        return Place::Key(group);
+    let told = index.told(&row.id);
+    if let Some((user, key)) = user.zip(key) {
+        // Mostly the row is of the very key that was told of it, and needs no search.
+        let is_its_own =
+            |group: &usize| index.names.has_no_twins() && index.is_of(*group, user, key);
+        let own = told.filter(is_its_own).or_else(|| index.names.group(user, key));
+        if let Some(group) = own {
+            return Place::Key(group);
+        }
     }
     let of_user = user.and_then(|user| index.names.of_user(user));
     let of_key = key.map_or(&[][..], |key| index.names.of_key(key));
-    let by_answer = index.acknowledged.get(&same_id(&row.id)).map(|&group| Place::Key(group));
+    let by_answer = told.map(Place::Key);
     if user.is_some_and(|user| busy.contains(user)) {
         return by_answer.unwrap_or(Place::Foreign);
     }
@@ -144,7 +165,7 @@ fn place<'a>(
             _ => None,
         },
         (false, true) => match of_key {
-            [(_, group)] => Some(Place::Key(*group as usize)),
+            [name] => Some(Place::Key(name.group as usize)),
             _ => None,
         },
         (false, false) => None,
@@ -165,9 +186,9 @@ fn place<'a>(
 
 fn by_user_and_key<'a>(
     index: &Index<'a>,
-    of_user: Option<(&'a str, &[Name<'a>])>,
+    of_user: Option<(&'a str, &[Name])>,
     key: Option<&str>,
-    of_key: &[(&'a str, u32)],
+    of_key: &[Name],
 ) -> Option<Place<'a>> {
     match (of_user, key) {
         (Some((user, names)), Some(_)) => Some(unnamed(index, user, names)),
@@ -180,8 +201,8 @@ fn by_user_and_key<'a>(
 }
 
 /// A row of our user under a key that it never sent. Of a malformed key anything may have been kept.
-fn unnamed<'a>(index: &Index<'a>, user: &'a str, names: &[Name<'a>]) -> Place<'a> {
-    let is_bad = |name: &Name<'_>| !index.keys[name.group as usize].form.is_good();
+fn unnamed<'a>(index: &Index<'a>, user: &'a str, names: &[Name]) -> Place<'a> {
+    let is_bad = |name: &Name| !index.keys[name.group as usize].form.is_good();
     match names {
         [] => Place::Foreign,
         [name] if is_bad(name) => Place::Key(name.group as usize),

@@ -44,7 +44,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     match bench.unrest() {
         Some(why) if !ruling.findings.is_empty() => {
             let detail = ruling.gate.map_or_else(String::new, |gate| gate.detail);
-            let what = format!("{detail} that were not there before the load, but {why}");
+            let what = format!("{detail} that the baseline did not have, but {why}");
             Ruling::not_judged(&U01, detail).doubting(
                 &U01,
                 what,

@@ -20,16 +20,19 @@ pub fn judge(folder: &RunFolder, profile: &Profile, named: &Path) -> Result<RunR
     let disk = |source| DrillError::Folder { source };
     let unreadable = |source| DrillError::Rows { source };
     let mut strings = Strings::default();
-    let history = History::read_sharing(&folder.journal(), &mut strings)
-        .map_err(|source| DrillError::Read { source })?;
+    // A file of rows is in memory as a whole while it is read, so it is read while little else is there;
+    // but what is wrong with the journal is said first.
     let mut rows = |moment| folder.read_rows_sharing(moment, &mut strings).map_err(unreadable);
-    let baseline = rows(Moment::Baseline)?.ok_or(DrillError::NoBaseline)?;
-    let after = rows(Moment::After)?;
+    let (baseline, after) = (rows(Moment::Baseline), rows(Moment::After));
     // What shows the same twice needs its place in memory once.
     let before_repair = match folder.has_equal_rows(Moment::BeforeRepair, Moment::After) {
-        true => None,
-        false => rows(Moment::BeforeRepair)?,
+        true => Ok(None),
+        false => rows(Moment::BeforeRepair),
     };
+    let history = History::read_sharing(&folder.journal(), &mut strings)
+        .map_err(|source| DrillError::Read { source })?;
+    let baseline = baseline?.ok_or(DrillError::NoBaseline)?;
+    let (after, before_repair) = (after?, before_repair?);
     let before_repair = before_repair
         .filter(|before| !after.as_ref().is_some_and(|after| after.shows_the_same(before)));
     drop(strings);

@@ -144,10 +144,11 @@ pub struct Waiting {
     pub location: bool,
 }
 
-/// One HTTP request for an intent. The client never resends by itself.
+/// One HTTP request for an intent. The client never resends by itself. Its texts are shared, or, while it
+/// is read, still part of the line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Attempt {
+pub struct Attempt<Text = Arc<str>> {
     pub id: AttemptId,
     pub intent: IntentId,
     pub cause: Cause,
@@ -178,7 +179,7 @@ pub struct Attempt {
     pub body: Option<BodyId>,
     /// The order id of a readable success.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub order: Option<Arc<str>>,
+    pub order: Option<Text>,
     /// Whether the reply carried the contract's replay marker; absent where the contract has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay_marker: Option<bool>,
@@ -187,13 +188,38 @@ pub struct Attempt {
     pub waiting: Option<Waiting>,
     /// Which rejection of the contract it was, such as `mismatch` or `missing-key`; refused only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refusal: Option<Arc<str>>,
+    pub refusal: Option<Text>,
     /// What went wrong on the way, in words; set when there is no complete, readable reply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failure: Option<Arc<str>>,
+    pub failure: Option<Text>,
 }
 
-impl Attempt {
+impl<Text> Attempt<Text> {
+    /// The same attempt with its texts in another form.
+    pub(super) fn with_texts<Other>(self, mut form: impl FnMut(Text) -> Other) -> Attempt<Other> {
+        Attempt {
+            id: self.id,
+            intent: self.intent,
+            cause: self.cause,
+            instance: self.instance,
+            variant: self.variant,
+            sent: self.sent,
+            planned: self.planned,
+            first_byte: self.first_byte,
+            last_byte: self.last_byte,
+            released: self.released,
+            completed: self.completed,
+            outcome: self.outcome,
+            status: self.status,
+            body: self.body,
+            order: self.order.map(&mut form),
+            replay_marker: self.replay_marker,
+            waiting: self.waiting,
+            refusal: self.refusal.map(&mut form),
+            failure: self.failure.map(form),
+        }
+    }
+
     /// The time from release (in a steady load: from the planned start) to the end of the reply.
     pub fn latency(&self) -> Option<std::time::Duration> {
         Some(self.completed?.since(self.planned.or(self.released)?))
@@ -211,4 +237,11 @@ pub struct Body {
     pub sha256: String,
     /// How many bytes it had.
     pub bytes: u64,
+}
+
+impl Body {
+    /// Whether the text is all of it, as it was.
+    pub const fn is_whole(&self) -> bool {
+        self.text.len() as u64 == self.bytes
+    }
 }

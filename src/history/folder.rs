@@ -5,11 +5,14 @@
 //! it is incomplete and a folder with it is whole.
 
 use std::fs::{File, Permissions};
-use std::io::{BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use super::{RunId, Snapshot, Strings};
+
+/// How much of two files is compared at a time.
+const COMPARED_BYTES: usize = 64 * 1024;
 
 /// What can go wrong with a results folder.
 #[derive(Debug, thiserror::Error)]
@@ -115,14 +118,19 @@ impl RunFolder {
         if length(&one) != length(&other) {
             return false;
         }
-        let mut one = BufReader::new(one).bytes();
-        let mut other = BufReader::new(other).bytes();
+        let mut one = BufReader::with_capacity(COMPARED_BYTES, one);
+        let mut other = BufReader::with_capacity(COMPARED_BYTES, other);
         loop {
-            match (one.next(), other.next()) {
-                (None, None) => return true,
-                (Some(Ok(left)), Some(Ok(right))) if left == right => {}
-                _ => return false,
+            let (Ok(left), Ok(right)) = (one.fill_buf(), other.fill_buf()) else { return false };
+            let both = left.len().min(right.len());
+            if left[..both] != right[..both] {
+                return false;
             }
+            if both == 0 {
+                return left.len() == right.len();
+            }
+            one.consume(both);
+            other.consume(both);
         }
     }
 
@@ -211,6 +219,12 @@ mod tests {
         folder.write_rows(Moment::After, &rows).unwrap();
         assert_eq!(folder.read_rows(Moment::After).unwrap(), Some(rows));
         assert_eq!(folder.read_rows(Moment::Baseline).unwrap(), None);
+        folder.write("rows/before-repair.json", &" ".repeat(COMPARED_BYTES * 2)).unwrap();
+        assert!(!folder.has_equal_rows(Moment::After, Moment::BeforeRepair));
+        folder.write("rows/after.json", &" ".repeat(COMPARED_BYTES * 2)).unwrap();
+        assert!(folder.has_equal_rows(Moment::After, Moment::BeforeRepair));
+        folder.write("rows/after.json", &(" ".repeat(COMPARED_BYTES * 2 - 1) + "x")).unwrap();
+        assert!(!folder.has_equal_rows(Moment::After, Moment::BeforeRepair));
         folder.write("rows/after.json", "{").unwrap();
         assert!(folder.read_rows(Moment::After).is_err());
     }

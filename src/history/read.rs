@@ -8,6 +8,9 @@ use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
+
+use super::strings::Written;
 use super::{
     Attempt, Body, BodyId, BurstFacts, ClockFacts, CounterFacts, Doubt, DrainFacts, Exit, Fact,
     InstanceFacts, Intent, IntentId, PhaseFacts, PhaseId, RunFacts, RunTime, SCHEMA_VERSION,
@@ -31,6 +34,22 @@ pub enum ReadError {
     Version { path: PathBuf, found: u32 },
     #[error("{path}: the journal is sealed with {sealed} facts, but {found} can be read")]
     Count { path: PathBuf, sealed: u64, found: u64 },
+}
+
+/// The line of an attempt, which most lines are: its texts are shared before they take any memory.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AttemptLine<'a> {
+    #[serde(borrow)]
+    attempt: Attempt<Written<'a>>,
+}
+
+fn read_line(text: &str, strings: &mut Strings) -> serde_json::Result<Fact> {
+    if !text.starts_with("{\"attempt\":") {
+        return serde_json::from_str(text);
+    }
+    let AttemptLine { attempt } = serde_json::from_str(text)?;
+    Ok(Fact::Attempt(attempt.with_texts(|text| strings.shared(&text))))
 }
 
 /// Everything a run wrote down.
@@ -101,7 +120,7 @@ impl History {
             if !text.ends_with('\n') {
                 break; // The last line of a killed run: never whole, never counted.
             }
-            let fact = serde_json::from_str(&text).map_err(|source| ReadError::Line {
+            let fact = read_line(&text, strings).map_err(|source| ReadError::Line {
                 path: path.to_owned(),
                 line,
                 source,
@@ -122,12 +141,7 @@ impl History {
                     }
                     history.sealed = true;
                 }
-                (Some(history), mut fact) => {
-                    if let Fact::Attempt(attempt) = &mut fact {
-                        let texts =
-                            [&mut attempt.order, &mut attempt.refusal, &mut attempt.failure];
-                        texts.into_iter().flatten().for_each(|text| strings.share(text));
-                    }
+                (Some(history), fact) => {
                     history.add(fact).map_err(|intent| ReadError::UnknownIntent {
                         path: path.to_owned(),
                         line,

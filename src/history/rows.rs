@@ -63,17 +63,12 @@ impl Snapshot {
             && self.custom == other.custom
     }
 
-    /// Lets rows share their texts with each other, and with what else went through `strings`.
+    /// Lets rows share with each other, and with what else went through `strings`, the texts that many
+    /// have; users, keys and fingerprints are mostly a row's own.
     pub(super) fn share(&mut self, strings: &mut Strings) {
         for row in &mut self.orders {
             strings.share(&mut row.id);
-            let texts = [
-                &mut row.user,
-                &mut row.key,
-                &mut row.product,
-                &mut row.fingerprint,
-                &mut row.status,
-            ];
+            let texts = [&mut row.product, &mut row.status];
             texts.into_iter().flatten().for_each(|text| strings.share(text));
         }
         for movement in self.movements.iter_mut().flatten() {

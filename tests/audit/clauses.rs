@@ -699,3 +699,96 @@ fn orders_of_a_pools_users_from_before_do_not_count() {
     drill.after().orders.push(strange);
     assert!(assert_doubted(&drill, "I13").contains("the users may be at work elsewhere"));
 }
+
+#[test]
+fn a_body_that_was_cut_is_held_against_nobody() {
+    let mut drill = with_bad_key(KeyForm::Missing);
+    refuse(last(&mut drill), 400, "missing-key");
+    let text = "{\"code\":\"BAD_KEY\",\"detail\":\"...";
+    drill.history.bodies.insert(BodyId(90), body(90, text));
+    last(&mut drill).body = Some(BodyId(90));
+    let code =
+        Some(BodyCode { pointer: "/code".to_owned(), values: vec!["MISSING_KEY".to_owned()] });
+    drill.profile.contract.missing_key = MissingKey::Rejected(Answer { statuses: vec![400], code });
+    only(&drill.judge(), "I26");
+    drill.history.bodies.get_mut(&BodyId(90)).unwrap().bytes += 1;
+    assert_eq!(drill.judge().verdict, Verdict::Passed, "{:#?}", drill.judge());
+}
+
+#[test]
+fn own_checks_need_the_baselines_rows_and_a_database_at_rest() {
+    let mut drill = Drill::clean(3, 2);
+    drill.profile.audit.sql = vec![CustomCheck {
+        title: "no order without a parcel".to_owned(),
+        severity: Severity::Critical,
+        query: "SELECT ...".to_owned(),
+    }];
+    let none = CustomRows { columns: vec!["order".to_owned()], rows: Vec::new() };
+    let one = CustomRows { rows: vec![vec![Some("7".to_owned())]], ..none.clone() };
+    drill.after().custom = vec![one];
+    assert!(assert_doubted(&drill, "U01").contains("not run before the load"));
+    drill.baseline.custom = vec![none];
+    only(&drill.judge(), "U01");
+    drill.history.drains[0].drained = false;
+    let judgement = drill.judge();
+    assert_eq!(ids(&judgement), Vec::<&str>::new());
+    let what = &judgement.doubts.iter().find(|doubt| doubt.code == "U01").unwrap().what;
+    let expected =
+        "1 row in 1 check that the baseline did not have, but the database was not at rest";
+    assert_eq!(what, expected);
+}
+
+#[test]
+fn what_a_pools_others_do_is_an_excuse() {
+    // A wait that nobody of the run explains, and a keyless order of one of its users.
+    let mut drill = Drill::clean(3, 2);
+    drill.add_intent(3, 3, 1);
+    put_off(drill.add_attempt(3, ms(5_000), ms(5_004)));
+    acknowledge(drill.add_attempt(3, ms(9_000), ms(9_004)), 3);
+    drill.add_order(row(3, 1));
+    drill.end();
+    only(&drill.judge(), "R5");
+    drill.profile.actor.products = vec![PRODUCT];
+    assert_eq!(drill.judge().verdict, Verdict::Passed, "{:#?}", drill.judge());
+    drill.profile.actor.products.clear();
+    drill.profile.actor.users = (0..4).map(|number| Secret::plain(user(number))).collect();
+    assert_eq!(drill.judge().verdict, Verdict::Passed, "{:#?}", drill.judge());
+    drill.add_order(OrderRow { id: "79".into(), key: None, ..row(1, 1) });
+    assert_eq!(ids(&drill.judge()), Vec::<&str>::new());
+    drill.profile.actor.users.clear();
+    assert_eq!(ids(&drill.judge()), ["I02", "R5"]);
+}
+
+#[test]
+fn a_journal_without_its_seal_claims_only_what_is_there() {
+    // A replay that is refused, a late answer, an error: an instance may have ended.
+    let mut drill = Drill::clean(3, 2);
+    refuse(drill.add_attempt(0, ms(100), ms(104)), 422, "business");
+    drill.add_attempt(1, ms(100), ms(104)).status = Some(500);
+    drill.add_attempt(2, ms(100), ms(20_000));
+    drill.end();
+    let mut found = ids(&drill.judge());
+    found.sort_unstable();
+    assert_eq!(found, ["I08", "I21", "R3"]);
+    drill.history.sealed = false;
+    assert_doubted(&drill, "G9");
+    // Two orders of one key are two orders, whatever else was sent; told apart by the user they aren't.
+    let mut drill = Drill::clean(3, 2);
+    drill.history.sealed = false;
+    drill.add_order(OrderRow { id: "second".into(), ..row(1, 1) });
+    assert_eq!(ids(&drill.judge()), ["I02"]);
+    drill.profile.audit.orders.key = None;
+    assert_eq!(ids(&drill.judge()), Vec::<&str>::new());
+    drill.history.sealed = true;
+    assert_eq!(ids(&drill.judge()), ["I02"]);
+    // What is missing may be late: the last drain may not have been recorded.
+    let mut drill = Drill::clean(3, 2);
+    drill.after().orders.pop();
+    *drill.available() += 1;
+    assert_eq!(ids(&drill.judge()), ["I05"]);
+    drill.history.sealed = false;
+    let judgement = drill.judge();
+    assert_eq!(ids(&judgement), Vec::<&str>::new());
+    let what = &judgement.doubts.iter().find(|doubt| doubt.code == "I05").unwrap().what;
+    assert!(what.contains("but the journal doesn't reach far enough"), "{what}");
+}

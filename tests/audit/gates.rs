@@ -1,9 +1,15 @@
 //! Vacuity gates: what proves too little never passes.
 
-use dupeproof::audit::Verdict;
+use std::time::Duration;
+
+use dupeproof::audit::{GateState, Verdict};
 use dupeproof::history::RunTime;
 use dupeproof::history::{
-    Cause, ClockFacts, Constraint, ConstraintKind, CounterFacts, Doubt, InstanceId, Outcome, Sent,
+    Cause, ClockFacts, Constraint, ConstraintKind, CounterFacts, Doubt, InstanceId, KeyForm,
+    Outcome, PhaseId, Sent,
+};
+use dupeproof::profile::{
+    BadKeys, Burst, LastUnit, Mixed, Mutated, Phase, Race, Rate, Sequential, SharedKey, SubmitToken,
 };
 
 use crate::fixture::*;
@@ -14,7 +20,7 @@ fn a_burst_that_came_one_by_one_is_inconclusive() {
     for attempt in drill.history.attempts.iter_mut().skip(2).filter(|it| it.id.0 % 2 == 1) {
         let later = ms(200 + u64::from(attempt.id.0));
         (attempt.first_byte, attempt.released) = (Some(later), Some(later));
-        attempt.completed = Some(later.plus(std::time::Duration::from_millis(1)));
+        attempt.completed = Some(later.plus(Duration::from_millis(1)));
     }
     drill.end();
     let what = assert_doubted(&drill, "G1");
@@ -210,4 +216,138 @@ fn a_doubt_of_the_run_itself_is_carried_over() {
         cure: text("see its step"),
     });
     assert_eq!(assert_doubted(&drill, "G2"), "the fault never fired");
+}
+
+/// A clean drill of a profile with this burst.
+fn with_burst(users: u32, threads: u32, burst: Burst) -> Drill {
+    let mut drill = Drill::clean(users, threads);
+    drill.history.phases[0].contended = None;
+    drill.profile.phases[0].burst = burst;
+    drill
+}
+
+fn rate(duplicate_share: f64) -> Burst {
+    let lasts = Duration::from_secs(1);
+    Burst::Rate(Rate { per_second: 3, lasts, duplicate_share, quantity: 1, request: 0 })
+}
+
+#[test]
+fn only_phases_that_set_out_to_ask_twice_owe_a_second_answer() {
+    let crowd = || match Drill::empty().profile.phases.remove(0).burst {
+        Burst::SameKey(crowd) => crowd,
+        other => panic!("not a crowd: {other:?}"),
+    };
+    let race = Race { crowd: crowd(), first: 0, requests: vec![1, 2], in_turn: false };
+    for burst in [
+        Burst::BadKeys(BadKeys { users: 3, quantity: 1, request: 0 }),
+        Burst::FreshKey(crowd()),
+        Burst::Race(race.clone()),
+        Burst::Race(Race { in_turn: true, ..race }),
+        Burst::LastUnit(LastUnit { crowd: crowd(), stock: 1 }),
+        Burst::SharedKey(SharedKey { crowd: crowd(), sharing: 2 }),
+        rate(0.0),
+    ] {
+        let word = burst.word();
+        let judgement = with_burst(3, 1, burst).judge();
+        assert_eq!(gate(&judgement, "G12").state, GateState::NotJudged, "{word}");
+        assert_eq!(judgement.verdict, Verdict::Passed, "{word}: {judgement:#?}");
+    }
+    for burst in [
+        Burst::SameKey(crowd()),
+        Burst::SameFingerprint(crowd()),
+        Burst::Mutated(Mutated { crowd: crowd(), mutated_share: 0.5, again: 1 }),
+        Burst::Mixed(Mixed {
+            crowd: crowd(),
+            variant_share: 0.5,
+            mutated_share: 0.0,
+            fresh_share: 0.0,
+        }),
+        Burst::SubmitToken(SubmitToken { crowd: crowd(), token: 1, token_at: "/token".to_owned() }),
+        Burst::Sequential(Sequential {
+            users: 3,
+            repeats: 1,
+            quantity: 1,
+            request: 0,
+            vary: Vec::new(),
+            route: None,
+        }),
+        rate(0.3),
+    ] {
+        let what = assert_doubted(&with_burst(3, 1, burst.clone()), "G12");
+        assert_eq!(what, "0 of 3 keys answered twice: no duplicate was compared with anything");
+        let judgement = with_burst(3, 2, burst).judge();
+        assert_eq!(gate(&judgement, "G12").detail, "3 of 3 keys answered twice");
+        assert_eq!(judgement.verdict, Verdict::Passed, "{judgement:#?}");
+    }
+}
+
+#[test]
+fn one_phase_that_compared_nothing_is_missed_among_others() {
+    let mut drill = Drill::clean(3, 2);
+    let (mut other, planned) = (drill.history.phases[0].clone(), drill.profile.phases[0].clone());
+    (other.id, other.name, other.planned) = (PhaseId(1), "at leisure".to_owned(), 1);
+    other.contended = None;
+    drill.history.phases.push(other);
+    drill.profile.phases.push(Phase { name: "at leisure".to_owned(), burst: rate(0.3) });
+    let id = drill.add_intent(8, 8, 1);
+    drill.history.intents[id.0 as usize].phase = PhaseId(1);
+    let attempt = drill.add_attempt(id.0, ms(100), ms(104));
+    attempt.cause = Cause::Steady;
+    acknowledge(attempt, 8);
+    drill.add_order(row(8, 1));
+    drill.end();
+    let what = assert_doubted(&drill, "G12");
+    assert_eq!(what, "phase `at leisure`: no duplicate was compared with anything");
+    // What is refused in front is no answer about a key, an answer to the resolver is.
+    refuse(drill.add_attempt(id.0, ms(200), ms(204)), 429, "shed");
+    drill.end();
+    assert_doubted(&drill, "G12");
+    let again = drill.add_attempt(id.0, ms(300), ms(304));
+    acknowledge(again, 8);
+    again.cause = Cause::Resolve;
+    drill.end();
+    assert_eq!(drill.judge().verdict, Verdict::Passed, "{:#?}", drill.judge());
+    drill.profile.phases = vec![planned];
+    drill.history.attempts.truncate(7);
+    drill.end();
+    assert_eq!(drill.judge().verdict, Verdict::Passed, "a phase that the profile doesn't have");
+}
+
+#[test]
+fn a_phase_in_which_nothing_was_asked_proves_nothing() {
+    let mut drill = Drill::clean(3, 2);
+    for attempt in &mut drill.history.attempts {
+        attempt.cause = Cause::Prepare;
+    }
+    (drill.history.phases[0].contended, drill.history.phases[0].planned) = (None, 0);
+    assert_eq!(assert_doubted(&drill, "G3"), "phase `double click`: nothing was asked in it");
+}
+
+#[test]
+fn bad_keys_alone_are_content_with_the_rejection_that_is_due_to_them() {
+    let plan = |status: u16, why: &str| {
+        let mut drill = Drill::empty();
+        drill.profile.phases[0].burst =
+            Burst::BadKeys(BadKeys { users: 1, quantity: 1, request: 0 });
+        drill.history.phases[0].contended = None;
+        for (number, form) in (0..).zip(KeyForm::BAD) {
+            let id = drill.add_intent(number, number, 1);
+            drill.history.intents[id.0 as usize].key_form = form;
+            let attempt = drill.add_attempt(number, ms(10), ms(14));
+            attempt.cause = Cause::Burst;
+            refuse(attempt, status, why);
+        }
+        drill.history.phases[0].planned = 5;
+        drill.end();
+        drill
+    };
+    assert_eq!(plan(400, "missing-key").judge().verdict, Verdict::Passed);
+    // All of them refused in one other way: perhaps by whoever stands at a wrong path.
+    let mut drill = plan(404, "business");
+    let what = assert_doubted(&drill, "G3");
+    assert!(what.contains("none of 5 attempts with a bad key got an answer"), "{what}");
+    assert_eq!(gate(&drill.judge(), "I26").state, GateState::NotJudged);
+    // One that is as it is due shows that the service read them.
+    refuse(&mut drill.history.attempts[0], 400, "missing-key");
+    assert_eq!(only(&drill.judge(), "I26").count, 4);
 }

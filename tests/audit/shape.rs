@@ -126,6 +126,8 @@ pub struct Shape {
     pub ledger: bool,
     /// The orders table gives neither product nor quantity.
     pub blind: bool,
+    /// The orders table doesn't give the key.
+    pub nameless: bool,
     /// The users existed before, some with orders.
     pub pool: bool,
     /// What the answer 404 means, where nothing but that is ever answered.
@@ -173,6 +175,9 @@ impl Shape {
             audit.orders.sold.push("CLOSED".to_owned());
         } else if self.kind.is_race() {
             audit.orders.sold.push("CLOSED".to_owned());
+        }
+        if self.nameless {
+            audit.orders.key = None;
         }
         if self.blind {
             (audit.orders.product, audit.orders.quantity) = (None, None);

@@ -272,10 +272,13 @@ impl World {
         self.drill.end();
         self.drill.history.drains.splice(0..0, before);
         self.drill.before_repair.as_mut().unwrap().taken = taken;
-        if self.shape.blind {
-            let snapshots = [self.drill.before_repair.as_mut(), self.drill.after.as_mut()];
-            for row in snapshots.into_iter().flatten().flat_map(|it| &mut it.orders) {
+        let snapshots = [self.drill.before_repair.as_mut(), self.drill.after.as_mut()];
+        for row in snapshots.into_iter().flatten().flat_map(|it| &mut it.orders) {
+            if self.shape.blind {
                 (row.product, row.quantity) = (None, None);
+            }
+            if self.shape.nameless {
+                row.key = None;
             }
         }
         self.drill
