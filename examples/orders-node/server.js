@@ -6,13 +6,16 @@
 //   - a duplicate is answered from the row, byte for byte like the first one; with another product
 //     or quantity it is refused.
 //
+// ORDERS_SECRET=... makes users log in: POST /login gives a token, and orders are its user's.
+//
 // ORDERS_DEFECT=check-then-insert switches one defect on: a look for the order, then a plain INSERT,
 // and no unique key behind it. Two requests that look at the same moment both insert.
 
+import { createHmac, timingSafeEqual } from "node:crypto";
 import express from "express";
 import pg from "pg";
 
-const { PORT = "8080", DATABASE_URL, ORDERS_DEFECT = "" } = process.env;
+const { PORT = "8080", DATABASE_URL, ORDERS_DEFECT = "", ORDERS_SECRET = "" } = process.env;
 if (!["", "check-then-insert"].includes(ORDERS_DEFECT)) {
   console.error(`there is no defect ${ORDERS_DEFECT}`);
   process.exit(2);
@@ -89,6 +92,20 @@ async function place({ user, key, product, quantity }) {
   }
 }
 
+/** The token of a user: any instance can check it. */
+function token(user) {
+  return `${user}.${createHmac("sha256", ORDERS_SECRET).update(user).digest("hex")}`;
+}
+
+/** Who asks: by the token where there are logins, else by a header. */
+function userOf(request) {
+  if (!ORDERS_SECRET) return request.get("X-User-Id");
+  const given = (request.get("Authorization") ?? "").replace(/^Bearer /, "");
+  const user = given.slice(0, Math.max(given.lastIndexOf("."), 0));
+  const [right, sent] = [Buffer.from(token(user)), Buffer.from(given)];
+  return right.length === sent.length && timingSafeEqual(right, sent) ? user : undefined;
+}
+
 const app = express();
 app.disable("x-powered-by");
 app.use(express.json({ limit: "16kb" }));
@@ -98,8 +115,14 @@ app.get("/healthz", async (_request, response) => {
   response.json({ ok: true });
 });
 
+app.post("/login", (request, response) => {
+  const { user, password } = request.body ?? {};
+  if (!ORDERS_SECRET || !user || password !== ORDERS_SECRET) throw new Refusal(403, "NO_LOGIN");
+  response.json({ token: token(user) });
+});
+
 app.post("/orders", async (request, response) => {
-  const user = request.get("X-User-Id");
+  const user = userOf(request);
   const key = request.get("Idempotency-Key");
   const { productId, quantity } = request.body ?? {};
   if (!user) throw new Refusal(401, "WHO_ARE_YOU");

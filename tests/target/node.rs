@@ -78,6 +78,22 @@ async fn the_service_with_its_defect_is_violated_also_below_npm() {
     until_gone(&format!("PWD={}", folder.display())).await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn users_log_in_and_their_secret_is_nowhere() {
+    let secret = "planted-s3cret-of-orders";
+    let env = |name: &str| (name == "ORDERS_SECRET").then(|| secret.to_owned());
+    let profile = profile::load(&installed().join("login.toml"), &env).unwrap();
+    let rig = Rig::new();
+    let outcome = rig.drill(profile).await;
+    let outcome = outcome.unwrap_or_else(|error| panic!("{}", crate::rig::full(&error)));
+    let text = report::text(&outcome.result);
+    assert_eq!(outcome.result.verdict, Verdict::Passed, "{text}");
+    assert_eq!(outcome.result.accounting.intents_with_one_order, 100);
+    for (path, text) in rig.files() {
+        assert!(!text.contains(secret), "{}", path.display());
+    }
+}
+
 #[test]
 fn the_lock_file_names_no_registry() {
     let lock = fs::read_to_string("examples/orders-node/package-lock.json").unwrap();

@@ -46,8 +46,14 @@ pub const TABLES: &str = "CREATE TABLE orders (order_id bigint GENERATED ALWAYS 
                           KEY, user_id text, idempotency_key text)";
 
 pub fn profile(target: Target) -> Profile {
+    profile_with(target, "")
+}
+
+/// The same with more sections.
+pub fn profile_with(target: Target, sections: &str) -> Profile {
     let env = |name: &str| (name == "TOKEN").then(|| TOKEN.to_owned());
-    let mut profile = parse(Path::new("orders.toml"), PROFILE, &env).unwrap();
+    let text = format!("{PROFILE}{sections}");
+    let mut profile = parse(Path::new("orders.toml"), &text, &env).unwrap();
     profile.audit.stock = None;
     profile.target = target;
     profile

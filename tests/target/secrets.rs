@@ -6,7 +6,7 @@ use dupeproof::profile::{Secret, Target};
 use dupeproof::report;
 
 use crate::attached::server;
-use crate::rig::{Rig, TABLES, TOKEN, full, profile, python};
+use crate::rig::{Rig, TABLES, TOKEN, full, profile, profile_with, python};
 
 #[tokio::test]
 async fn a_target_that_tells_everything_it_was_given_does_not_get_it_into_the_results() {
@@ -42,6 +42,37 @@ async fn a_target_that_tells_everything_it_was_given_does_not_get_it_into_the_re
     assert!(log.contains("Bearer ${TOKEN} postgres://me:${PASSWORD}@127.0.0.1/shop"), "{log}");
     let journal = rig.text("journal.jsonl");
     assert!(journal.contains("Bearer ${TOKEN}"), "bodies and failures are kept, redacted");
+}
+
+#[tokio::test]
+async fn what_a_login_gave_is_used_and_never_shown() {
+    let rig = Rig::new();
+    let given = "planted-l0gin-t0ken";
+    // It gives a token, logs what it is sent, and answers an order with it.
+    let does = format!(
+        "said = self.headers.get('Authorization', '') + self.headers.get('Cookie', '')\n\
+         print(self.path, said, file=sys.stderr, flush=True)\n\
+         if self.path == '/login': self.answer(200, b'{{\"token\":\"{given}\"}}')\n\
+         else: self.answer(500, said.encode())"
+    );
+    let mut launched = python(&server(&does));
+    launched.env = Vec::new();
+    let login = "[request.login]\npost = \"/login\"\nbody = { user = \"{user}\" }\n\
+                 [actor]\nlogin = { request = \"login\", token-at = \"/token\" }\n";
+    let mut profile = profile_with(Target::Launched(launched), login);
+    let token = dupeproof::profile::TextTemplate::parse("Bearer {token}").unwrap();
+    profile.requests[0].headers.retain(|(name, _)| name != "Authorization");
+    profile.requests[0].headers.push(("Authorization".to_owned(), token));
+    profile.setup.sql = vec![TABLES.to_owned()];
+    let outcome = rig.drill(profile).await.unwrap();
+    let shown = report::text(&outcome.result) + &rig.seen();
+    assert!(!shown.contains(given), "{shown}");
+    for (path, text) in rig.files() {
+        assert!(!text.contains(given), "{}: {text}", path.display());
+    }
+    let log = rig.text("logs/target-0.log");
+    assert!(log.contains("/orders Bearer (login)"), "{log}");
+    assert_eq!(log.matches("/login").count(), 4, "each user logs in once: {log}");
 }
 
 #[tokio::test]
