@@ -60,13 +60,13 @@ fn judge(folder: &Path) {
     let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
     let ticks: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
     println!(
-        "{:>8} orders  {:>7.0} ms, {:>6} ms of processor  {:>4} MB  {:?}, {} findings",
+        "{:>8} orders  {:>7.0} ms, {:>6} ms of processor  {:>4} MB  {:?}, {}",
         result.accounting.orders,
         took.as_secs_f64() * 1_000.0,
         ticks * 10,
         peak / 1_024,
         result.verdict,
-        result.findings.len()
+        dupeproof::audit::plural(result.findings.len() as u64, "finding", "findings")
     );
 }
 

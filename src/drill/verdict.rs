@@ -103,7 +103,11 @@ fn reproduction(
     let history = case.history;
     let witness = finding.witness.attempts.first();
     let attempt = witness.and_then(|id| history.attempts.iter().find(|attempt| attempt.id == *id));
-    let phase = attempt.map_or(0, |attempt| history.intent(attempt.intent).phase.0);
+    let by_attempt = attempt.map(|attempt| history.intent(attempt.intent));
+    // Stock below zero has no attempt; a phase may have a product of its own.
+    let of_product =
+        || history.intents.iter().find(|it| Some(it.product) == finding.witness.product);
+    let phase = by_attempt.or_else(of_product).map_or(0, |intent| intent.phase.0);
     let file = format!("repro/{}.toml", finding.code.id);
     folder.write(
         &file,
