@@ -126,6 +126,10 @@ impl Connection {
         clock: Clock,
         reader: &mut ReplyReader,
     ) -> Result<Reply, String> {
+        // Nearly always there is room for it, and nothing to wait for.
+        if self.has_unsent() {
+            self.write_some(clock);
+        }
         loop {
             if let Some(end) = self.step(clock, reader).await {
                 return end;
@@ -229,6 +233,10 @@ impl Connection {
                 None => push(reader, &buffer[..count]),
                 Some(session) => {
                     match session.open(&buffer[..count], |plain| push(reader, plain)) {
+                        Ok(Some(Ok(mut reply))) => {
+                            reply.keeps_alive &= !session.has_more();
+                            Some(Ok(reply))
+                        }
                         Ok(end) => end,
                         Err(error) => Some(Err(format!("the TLS session broke: {error}"))),
                     }
