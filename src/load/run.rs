@@ -113,7 +113,7 @@ impl Load {
     /// Order ids that bursts have been told so far. Those of a steady load aren't kept: the run's
     /// users and keys lead to its rows.
     pub fn acknowledged(&self) -> impl Iterator<Item = String> {
-        self.acknowledged.iter().map(|id| id.to_string())
+        self.acknowledged.iter().map(ToString::to_string)
     }
 
     /// The longest time from an attempt's release to its end so far, time-outs included.
