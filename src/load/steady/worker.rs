@@ -68,7 +68,7 @@ impl Worker {
         let desk = &run.desk;
         let rendered = run.stream.render(place, target, &mut self.page);
         let opened = match rendered {
-            Ok(()) => self.connection(target).await,
+            Ok(()) => self.connection(target, ending.completed).await,
             Err(error) => Err(error.to_string()),
         };
         let prepared = opened
@@ -80,14 +80,14 @@ impl Worker {
         ending.end = exchange(desk, &mut connection, &mut self.limits, desk.client.timeout).await;
         ending.completed = desk.clock.now();
         if ending.over(&connection) {
-            run.pool.keep(target, connection);
+            run.pool.keep(target, connection, ending.completed);
         }
         ending
     }
 
-    async fn connection(&self, target: usize) -> Result<Connection, String> {
+    async fn connection(&self, target: usize, now: RunTime) -> Result<Connection, String> {
         let desk = &self.run.desk;
-        if let Some(connection) = self.run.pool.take(target) {
+        if let Some(connection) = self.run.pool.take(target, now) {
             return Ok(connection);
         }
         tokio::select! {
