@@ -80,6 +80,8 @@ fn the_memory_of_a_million_attempts_is_flat() {
         said.lines().filter_map(|line| line.strip_prefix("figures ")).map(numbers).collect();
     let peak = numbers(said.lines().find_map(|line| line.strip_prefix("peak ")).unwrap())[0];
     assert_eq!(marks.len(), MARKS.len());
+    // The kernel counts in batches for each thread, so that its peak may lag behind.
+    let peak = marks.iter().map(|mark| mark[1]).fold(peak, u64::max);
     let mut page = String::from(
         "A `rate` phase of 1,000,000 attempts, one in ten of them a repeat, 512 in flight, asked as \
          fast as the target answers; every reply has a body of its own. Resident memory of the \
