@@ -1,9 +1,9 @@
-//! `make bench`: what a drill costs, as ratios within one run.
+//! `make bench`: how exact a burst is and what a drill costs, as ratios within one run.
 //!
-//! Spread of a key's last bytes at the client against the cost of 20 sends on connections of the
-//! same kind (the floor: loopback runs the receiver inside `send`); CPU of dupeproof's own process
-//! against that of everything that it drills. Both are read from real drills of
-//! `profiles/checkout.toml`; absolute times of a shared machine say little.
+//! Spread of a key's 20 last bytes at the client against the cost of 20 sends on connections of the
+//! same kind (the floor: loopback runs the receiver inside `send`), and the overlap offered, for both
+//! releases; CPU of dupeproof's own process against that of everything that it drills. All of it is
+//! read from real drills in the lab; absolute times of a shared machine say little.
 
 #![expect(clippy::print_stdout, reason = "a bench speaks to whoever runs it")]
 
@@ -13,44 +13,67 @@ use serde_json::Value;
 
 const RUNS: usize = 5;
 
-struct Run {
-    spread: f64,
+const RELEASES: [&str; 2] = ["loop", "frozen"];
+
+/// The burst of `profiles/checkout.toml`, once for each release.
+fn profile() -> String {
+    let phase = |release: &str| {
+        format!(
+            "[[phase]]\nname = '{release}'\n\
+             burst.same-key = {{ users = 200, threads = 20, release = '{release}' }}\n"
+        )
+    };
+    RELEASES.map(phase).concat()
+}
+
+struct Release {
+    median: f64,
+    worst: f64,
     floor: f64,
-    offered: u64,
+    offered: f64,
+    offered_worst: f64,
+}
+
+struct Run {
+    releases: Vec<Release>,
     attempts: f64,
     own_cpu: f64,
     all_cpu: f64,
 }
 
 fn main() {
-    let results = tempfile::tempdir().expect("a temporary folder");
-    let runs: Vec<Run> = (0..RUNS).map(|_| drill(results.path())).collect();
-    let median = |value: fn(&Run) -> f64| {
-        let mut values: Vec<f64> = runs.iter().map(value).collect();
-        values.sort_by(f64::total_cmp);
-        values[values.len() / 2]
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(folder.path().join("bench.toml"), profile()).expect("the folder is ours");
+    let runs: Vec<Run> = (0..RUNS).map(|_| drill(folder.path())).collect();
+    println!("200 keys x 20, median of {RUNS} runs");
+    println!("  {:<38} {:>8} {:>8}", "", RELEASES[0], RELEASES[1]);
+    let row = |name: &str, value: fn(&Release) -> f64, unit: &str, decimals: usize| {
+        let of = |place: usize| median(runs.iter().map(|run| value(&run.releases[place])));
+        println!("  {name:<38} {:>8.decimals$} {:>8.decimals$} {unit}", of(0), of(1));
     };
-    println!("checkout.toml, 200 keys x 20, frozen release, median of {RUNS} runs");
-    println!("  spread at the median key          {:>8.0} us", median(|run| run.spread));
-    println!("  20 sends, same run                {:>8.0} us", median(|run| run.floor));
-    println!("  ratio (at most 2.0)               {:>8.2}", median(|run| run.spread / run.floor));
-    println!("  offered at the median key         {:>8.0} of 20", median(|run| run.offered as f64));
-    println!(
-        "  CPU of dupeproof per 100,000      {:>8.2} s",
-        median(|run| run.own_cpu / run.attempts * 100_000.0)
-    );
-    println!(
-        "  share of the drill's whole CPU    {:>8.2}",
-        median(|run| run.own_cpu / run.all_cpu)
-    );
+    row("spread of a key, at the median key", |one| one.median, "us", 0);
+    row("at the worst key", |one| one.worst, "us", 0);
+    row("20 sends, same run", |one| one.floor, "us", 0);
+    row("median to 20 sends (at most 2.0)", |one| one.median / one.floor, "", 2);
+    row("overlap offered, at the median key", |one| one.offered, "of 20", 0);
+    row("at the worst key", |one| one.offered_worst, "of 20", 0);
+    let per = median(runs.iter().map(|run| run.own_cpu / run.attempts * 100_000.0));
+    let share = median(runs.iter().map(|run| run.own_cpu / run.all_cpu));
+    println!("  CPU of dupeproof for 100,000 attempts  {per:>8.2} s");
+    println!("  share of the drill's whole CPU         {share:>8.2}");
 }
 
-fn drill(results: &std::path::Path) -> Run {
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut values: Vec<f64> = values.collect();
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn drill(folder: &std::path::Path) -> Run {
     let before = cpu_of_children();
     let mut child = Command::new(env!("CARGO_BIN_EXE_dupeproof"))
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(["run", "profiles/checkout.toml", "--format", "json", "--results"])
-        .arg(results)
+        .current_dir(folder)
+        .args(["run", "bench.toml", "--format", "json"])
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -61,13 +84,20 @@ fn drill(results: &std::path::Path) -> Run {
     // and its own times are complete.
     let own_cpu = own_cpu(child.id());
     child.wait().expect("it ends");
-    let burst = &result["bursts"][0];
-    let number = |value: &Value| value.as_f64().expect("the result has the figure");
+    let figure = |value: &Value| value.as_f64().expect("the result has the figure");
+    let release = |place: usize| {
+        let burst = &result["bursts"][place];
+        Release {
+            median: figure(&burst["spread_median_us"]),
+            worst: figure(&burst["spread_worst_us"]),
+            floor: figure(&burst["twenty_sends_us"]),
+            offered: figure(&burst["in_flight_median"]),
+            offered_worst: figure(&burst["in_flight_worst"]),
+        }
+    };
     Run {
-        spread: number(&burst["spread_median_us"]),
-        floor: number(&burst["twenty_sends_us"]),
-        offered: burst["in_flight_median"].as_u64().expect("the result has the figure"),
-        attempts: number(&result["accounting"]["attempts"]),
+        releases: (0..RELEASES.len()).map(release).collect(),
+        attempts: figure(&result["accounting"]["attempts"]),
         own_cpu,
         all_cpu: cpu_of_children() - before,
     }

@@ -6,6 +6,7 @@
 //! second, which don't. Ours writes its journal as in any run.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot set up its world should end there")]
+#![expect(clippy::print_stdout, reason = "a bench speaks to whoever runs it")]
 
 mod ours;
 mod peers;
@@ -13,6 +14,9 @@ mod ruler;
 
 use peers::{Nginx, oha, wrk};
 use ruler::Cost;
+
+/// Another client: its name, how it is run where it is installed, and how to install it.
+type Peer = (&'static str, fn(&Nginx) -> Option<Cost>, &'static str);
 
 /// Rounds, of which the median counts.
 const ROUNDS: usize = 5;
@@ -34,15 +38,17 @@ fn main() {
         return;
     }
     let mut runs: Vec<(&str, Vec<Cost>)> = vec![("dupeproof", vec![])];
-    let peers: [(&str, fn(&Nginx) -> Option<Cost>, &str); 2] =
-        [("wrk", wrk, "apt-get install wrk"), ("oha", oha, "cargo install oha")];
+    let peers: [Peer; 2] =
+        [("wrk", wrk, "apt-get install wrk"), ("oha", oha, "cargo install oha --locked")];
     runs.extend(peers.iter().map(|(name, ..)| (*name, vec![])));
     for round in 0..ROUNDS {
         runs[0].1.push(ours::measure(&nginx));
         for (place, (name, run, install)) in peers.iter().enumerate() {
             match run(&nginx) {
                 Some(cost) => runs[place + 1].1.push(cost),
-                None if round == 0 => println!("{name} is left out: {install}"),
+                None if round == 0 => {
+                    println!("{name} is missing and left out; to have it: {install}");
+                }
                 None => {}
             }
         }
@@ -55,7 +61,8 @@ fn main() {
     }
     let mine = medians[0].1.total();
     for (name, cost) in &medians[1..] {
-        println!("  ratio to {name}: {:.2}", mine / cost.total());
+        let target = if *name == "wrk" { " (at most 1.00)" } else { "" };
+        println!("  ratio to {name:<4} {:.2}{target}", mine / cost.total());
     }
     print!("{}", ours::details(&nginx));
 }

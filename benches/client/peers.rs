@@ -95,8 +95,10 @@ pub fn oha(nginx: &Nginx) -> Option<Cost> {
 /// A program on the path, or where packages and cargo put such things.
 fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    let home = std::env::var_os("CARGO_HOME").map(|home| Path::new(&home).join("bin"));
-    let mut folders: Vec<_> = std::env::split_paths(&path).chain(home).collect();
+    let in_home = |variable, rest| Some(Path::new(&std::env::var_os(variable)?).join(rest));
+    let homes = [in_home("CARGO_HOME", "bin"), in_home("HOME", ".cargo/bin")];
+    let mut folders: Vec<_> =
+        std::env::split_paths(&path).chain(homes.into_iter().flatten()).collect();
     folders.extend(["/usr/sbin", "/usr/local/bin"].map(PathBuf::from));
     folders.into_iter().map(|folder| folder.join(program)).find(|file| file.is_file())
 }

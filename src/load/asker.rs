@@ -4,8 +4,12 @@
 //! A connection that the server closed while it was idle is noticed before anything is written. One
 //! that dies under the request makes the attempt unknown (or not sent); nothing is sent twice.
 
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
+
+use tokio::time::{Instant, Sleep};
+use tokio_util::sync::WaitForCancellationFutureOwned;
 
 use crate::history::{AttemptId, Cause, PhaseId, RunTime, Sent};
 
@@ -117,7 +121,8 @@ impl Asker {
             Err(what) => return Ending { completed: clock.now(), end: Err(what), ..ending },
         };
         let left = until.map_or(desk.client.timeout, |until| until.since(clock.now()));
-        ending.end = exchange(&desk, &mut connection, desk.client.timeout.min(left)).await;
+        let (mut limits, patience) = (Limits::of(&desk), desk.client.timeout.min(left));
+        ending.end = exchange(&desk, &mut connection, &mut limits, patience).await;
         ending.completed = clock.now();
         if ending.over(&connection) {
             self.keep(target, connection);
@@ -154,18 +159,34 @@ impl Ending {
     }
 }
 
+/// What ends an exchange that has no reply. It is used again for every exchange of a client: to put
+/// a timer off costs next to nothing, and to set it up anew costs as much as a system call.
+pub(super) struct Limits {
+    stop: Pin<Box<WaitForCancellationFutureOwned>>,
+    time: Pin<Box<Sleep>>,
+}
+
+impl Limits {
+    pub fn of(desk: &Desk) -> Self {
+        let stop = Box::pin(desk.stop.clone().cancelled_owned());
+        Self { stop, time: Box::pin(tokio::time::sleep(desk.client.timeout)) }
+    }
+}
+
 /// Sends what a connection has prepared and reads the reply, within `patience`.
 pub(super) async fn exchange(
     desk: &Desk,
     connection: &mut Connection,
+    limits: &mut Limits,
     patience: Duration,
 ) -> Result<Reply, String> {
     let mut reader = desk.reader();
+    limits.time.as_mut().reset(Instant::now() + patience);
     let end = tokio::select! {
         biased;
         end = connection.receive(desk.clock, &mut reader) => Some(end),
-        () = desk.stop.cancelled() => Some(Err(INTERRUPTED.to_owned())),
-        () = tokio::time::sleep(patience) => None,
+        () = limits.stop.as_mut() => Some(Err(INTERRUPTED.to_owned())),
+        () = limits.time.as_mut() => None,
     };
     end.unwrap_or_else(|| Err(too_late(patience, &reader.progress())))
 }

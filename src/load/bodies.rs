@@ -24,19 +24,21 @@ const LONGEST_TEXT: usize = 4 * 1024;
 #[derive(Clone, Debug)]
 pub(super) struct Digested {
     sha256: [u8; 32],
-    text: String,
+    /// Its beginning, without secrets.
+    begin: Vec<u8>,
     bytes: u64,
 }
 
 impl Digested {
     /// What of a body may be kept: the secrets don't show in its text.
-    pub fn of(body: &[u8], secrets: &[String]) -> Self {
-        let cut = &body[..body.len().min(LONGEST_TEXT)];
-        Self {
-            sha256: Sha256::digest(body).into(),
-            text: masked(&String::from_utf8_lossy(cut), secrets),
-            bytes: body.len() as u64,
+    pub fn of(mut body: Vec<u8>, secrets: &[String]) -> Self {
+        let (sha256, bytes) = (Sha256::digest(&body).into(), body.len() as u64);
+        body.truncate(LONGEST_TEXT);
+        body.shrink_to(LONGEST_TEXT);
+        if !secrets.is_empty() {
+            body = masked(&String::from_utf8_lossy(&body), secrets).into_bytes();
         }
+        Self { sha256, begin: body, bytes }
     }
 }
 
@@ -51,7 +53,7 @@ pub(super) struct Bodies {
 
 impl Bodies {
     /// The number of a body, and the fact to write down before it is used for the first time.
-    pub fn number(&mut self, body: Digested) -> (BodyId, Option<Body>) {
+    pub fn number(&mut self, body: &Digested) -> (BodyId, Option<Body>) {
         let mut short = [0; 16];
         short.copy_from_slice(&body.sha256[..16]);
         if let Some(&id) = self.known.get(&short) {
@@ -64,8 +66,8 @@ impl Bodies {
         let id = BodyId(self.next);
         self.next += 1;
         self.remember(short, id);
-        let (text, bytes) = (body.text, body.bytes);
-        (id, Some(Body { id, text, sha256: hex(&body.sha256), bytes }))
+        let text = String::from_utf8_lossy(&body.begin).into_owned();
+        (id, Some(Body { id, text, sha256: hex(&body.sha256), bytes: body.bytes }))
     }
 
     fn remember(&mut self, short: [u8; 16], id: BodyId) {
@@ -84,17 +86,17 @@ mod tests {
     #[test]
     fn equal_bytes_have_one_number_and_are_written_once() {
         let mut bodies = Bodies::default();
-        let (first, fact) = bodies.number(Digested::of(b"{}", &[]));
+        let (first, fact) = bodies.number(&Digested::of(b"{}".to_vec(), &[]));
         assert_eq!(fact.unwrap().text, "{}");
-        assert_eq!(bodies.number(Digested::of(b"{}", &[])).0, first);
-        assert!(bodies.number(Digested::of(b"{}", &[])).1.is_none());
-        assert_ne!(bodies.number(Digested::of(b"[]", &[])).0, first);
+        assert_eq!(bodies.number(&Digested::of(b"{}".to_vec(), &[])).0, first);
+        assert!(bodies.number(&Digested::of(b"{}".to_vec(), &[])).1.is_none());
+        assert_ne!(bodies.number(&Digested::of(b"[]".to_vec(), &[])).0, first);
     }
 
     #[test]
     fn a_long_body_is_cut_as_text_and_whole_in_its_digest() {
         let long = vec![b'x'; 3 * LONGEST_TEXT];
-        let (_, fact) = Bodies::default().number(Digested::of(&long, &[]));
+        let (_, fact) = Bodies::default().number(&Digested::of(long.clone(), &[]));
         let fact = fact.unwrap();
         assert_eq!((fact.text.len(), fact.bytes), (LONGEST_TEXT, long.len() as u64));
         assert_eq!(fact.sha256, hex(&Sha256::digest(&long)));
@@ -103,14 +105,16 @@ mod tests {
     #[test]
     fn secrets_do_not_show_in_the_text() {
         let secrets = ["s3cret".to_owned()];
-        let (_, fact) = Bodies::default().number(Digested::of(b"{\"t\":\"s3cret\"}", &secrets));
+        let (_, fact) =
+            Bodies::default().number(&Digested::of(b"{\"t\":\"s3cret\"}".to_vec(), &secrets));
         assert_eq!(fact.unwrap().text, "{\"t\":\"***\"}");
     }
 
     #[test]
     fn what_is_remembered_is_bounded_and_the_last_ones_are_known() {
         let mut bodies = Bodies::default();
-        let mut number = |count: usize| bodies.number(Digested::of(&count.to_be_bytes(), &[]));
+        let mut number =
+            |count: usize| bodies.number(&Digested::of(count.to_be_bytes().to_vec(), &[]));
         (0..REMEMBERED * 3).for_each(|count| drop(number(count)));
         assert!(number(REMEMBERED * 3 - REMEMBERED).1.is_none());
         assert!(number(0).1.is_some());

@@ -4,6 +4,8 @@
 //! for exactly these rows before anything was sent. Pools of existing users and products (S09) take
 //! the place of made-up ones, in turn.
 
+use std::fmt::Write;
+
 use sha2::{Digest, Sha256};
 
 use crate::history::RunId;
@@ -13,18 +15,31 @@ use super::dice::uuid_of;
 
 /// The user of the run's intent with this number, where the profile names none.
 pub fn user_name(run: RunId, intent: u32) -> String {
-    format!("u-{run}-{intent:03}")
+    name('u', run, intent)
 }
 
 /// The key of the run's intent with this number, where keys have no syntax of their own.
 pub fn key_name(run: RunId, intent: u32) -> String {
-    format!("k-{run}-{intent:03}")
+    name('k', run, intent)
+}
+
+fn name(kind: char, run: RunId, intent: u32) -> String {
+    let mut name = String::with_capacity(32);
+    write_name(&format!("{kind}-{run}-"), intent, &mut name);
+    name
+}
+
+fn write_name(begin: &str, intent: u32, out: &mut String) {
+    out.push_str(begin);
+    write!(out, "{intent:03}").expect("a String takes everything");
 }
 
 /// The names of one run.
 #[derive(Clone, Debug)]
 pub struct Cast {
     run: RunId,
+    /// What the names of users and keys begin with.
+    begins: [String; 2],
     syntax: KeySyntax,
     users: Vec<Secret>,
     products: Vec<i64>,
@@ -34,6 +49,7 @@ impl Cast {
     pub fn new(run: RunId, actor: &Actor, rule: &KeyRule) -> Self {
         Self {
             run,
+            begins: ['u', 'k'].map(|kind| format!("{kind}-{run}-")),
             syntax: rule.syntax,
             users: actor.users.clone(),
             products: actor.products.clone(),
@@ -42,9 +58,17 @@ impl Cast {
 
     /// The user of the intent with this number.
     pub fn user(&self, intent: u32) -> String {
+        let mut user = String::with_capacity(32);
+        self.write_user(intent, &mut user);
+        user
+    }
+
+    /// Writes the same over what a buffer holds.
+    pub(super) fn write_user(&self, intent: u32, out: &mut String) {
+        out.clear();
         match self.users.len() {
-            0 => user_name(self.run, intent),
-            count => self.users[intent as usize % count].reveal().to_owned(),
+            0 => write_name(&self.begins[0], intent, out),
+            count => out.push_str(self.users[intent as usize % count].reveal()),
         }
     }
 
@@ -57,13 +81,21 @@ impl Cast {
     /// The key of the intent with this number, as it is stored: without the quotes that it may
     /// travel in.
     pub fn key(&self, intent: u32) -> String {
+        let mut key = String::with_capacity(36);
+        self.write_key(intent, &mut key);
+        key
+    }
+
+    /// Writes the same over what a buffer holds.
+    pub(super) fn write_key(&self, intent: u32, out: &mut String) {
+        out.clear();
         match self.syntax {
-            KeySyntax::Raw | KeySyntax::Quoted => key_name(self.run, intent),
+            KeySyntax::Raw | KeySyntax::Quoted => write_name(&self.begins[1], intent, out),
             KeySyntax::Uuid => {
                 let digest = Sha256::digest(format!("key/{}/{intent}", self.run));
                 let mut bytes = [0; 16];
                 bytes.copy_from_slice(&digest[..16]);
-                uuid_of(bytes)
+                out.push_str(&uuid_of(bytes));
             }
         }
     }

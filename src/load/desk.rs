@@ -118,7 +118,7 @@ impl<'a> From<&'a Letter> for Addressed<'a> {
 pub(super) struct Answered {
     pub outcome: Outcome,
     /// The order id or the token of a success.
-    pub given: Option<String>,
+    pub given: Option<Arc<str>>,
 }
 
 impl Desk {
@@ -139,23 +139,25 @@ impl Desk {
 
     /// Reads an attempt's outcome and writes the attempt down.
     pub async fn finish(&self, ending: Ending, letter: Addressed<'_>) -> Answered {
-        let (status, body, seen) = match &ending.end {
-            Ok(reply) => {
-                let body = Digested::of(&reply.body, letter.secrets);
-                (Some(reply.status), Some(body), Seen::Reply(reply))
-            }
-            Err(what) => (None, None, Seen::Failure { sent: ending.sent, what }),
+        let seen = match &ending.end {
+            Ok(reply) => Seen::Reply(reply),
+            Err(what) => Seen::Failure { sent: ending.sent, what },
         };
         let mut reading = classify(&self.contract, &self.requests[letter.request], seen);
-        let mut given = reading.order.clone();
+        let mut order: Option<Arc<str>> = reading.order.map(Into::into);
+        let mut given = order.clone();
         if let (Some(pointer), Ok(reply)) = (letter.token_at, &ending.end) {
-            given = token(reply, pointer);
-            reading.order = None;
+            given = token(reply, pointer).map(Into::into);
+            order = None;
             if given.is_some() {
                 (reading.outcome, reading.failure) = (Outcome::Acknowledged, None);
             }
         }
         let outcome = reading.outcome;
+        let (status, body) = match ending.end {
+            Ok(reply) => (Some(reply.status), Some(Digested::of(reply.body, letter.secrets))),
+            Err(_) => (None, None),
+        };
         let attempt = Attempt {
             id: ending.id,
             intent: letter.intent,
@@ -171,13 +173,12 @@ impl Desk {
             outcome,
             status,
             body: None,
-            order: reading.order.map(Into::into),
+            order,
             replay_marker: reading.replay_marker,
             waiting: reading.waiting,
             refusal: reading.refusal.map(Into::into),
             failure: reading.failure.map(Into::into),
         };
-        drop(ending.end);
         self.progress.add_answered();
         // The scribe ends after the last sender, and this is one.
         let _ = self.ended.send(Ended { attempt, body }).await;

@@ -16,7 +16,17 @@ use crate::profile::Request;
 pub(super) const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// The fingerprint of a request's body, in hexadecimal; a request without a body has that of `null`.
-pub(super) fn fingerprint(request: &Request, mut body: Value) -> String {
+pub(super) fn fingerprint(request: &Request, body: Value) -> String {
+    of_canonical(canonical(request, body).as_bytes())
+}
+
+/// The fingerprint of a canonical form.
+pub(super) fn of_canonical(text: &[u8]) -> String {
+    hex(&Sha256::digest(text))
+}
+
+/// The canonical form of a request's body.
+pub(super) fn canonical(request: &Request, mut body: Value) -> String {
     for pointer in &request.ignored {
         remove(&mut body, pointer);
     }
@@ -27,7 +37,7 @@ pub(super) fn fingerprint(request: &Request, mut body: Value) -> String {
     }
     let mut canonical = String::new();
     write_sorted(&body, request.number_forms, &mut canonical);
-    hex(&Sha256::digest(canonical.as_bytes()))
+    canonical
 }
 
 /// Whether two values have one canonical form.
@@ -42,10 +52,13 @@ pub(super) fn is_same(one: &Value, other: &Value, request: &Request) -> bool {
 
 /// Bytes in lower-case hexadecimal.
 pub(super) fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        write!(text, "{byte:02x}").expect("a String takes everything");
-        text
-    })
+    let digit = |digit: u8| char::from(b"0123456789abcdef"[usize::from(digit)]);
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        text.push(digit(byte >> 4));
+        text.push(digit(byte & 15));
+    }
+    text
 }
 
 /// Takes out what a JSON pointer (RFC 6901) names; a pointer to nothing changes nothing.

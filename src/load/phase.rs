@@ -86,7 +86,7 @@ impl Load {
         let given: Given = scripts::play(desk, phase, before.scripts)
             .await
             .into_iter()
-            .map(|answer| answer.and_then(|answer| answer.given))
+            .map(|answer| answer.and_then(|answer| answer.given).map(|given| given.to_string()))
             .collect();
         let mut composer = self.composer(phase, burst, sketch);
         let begun = composer.next_attempt;

@@ -18,7 +18,10 @@ use super::steady::Stream;
 use super::tasks::joined;
 
 /// Attempts that may wait for the scribe.
-const WAITING: usize = 256;
+const WAITING: usize = 1_024;
+
+/// Attempts that it writes down in one go.
+const BATCH: usize = 128;
 
 /// An attempt that has ended, its body not numbered yet.
 #[derive(Debug)]
@@ -73,6 +76,21 @@ pub(super) struct Account {
     pub streamed: u32,
 }
 
+impl Account {
+    fn count(&mut self, attempt: &Attempt, is_steady: bool) {
+        self.tally.count(attempt);
+        if let (Some(released), Some(completed)) = (attempt.released, attempt.completed) {
+            self.longest = self.longest.max(completed.since(released));
+        }
+        if attempt.outcome.is_definite() {
+            self.decided.insert(attempt.intent);
+        }
+        if !is_steady {
+            self.acknowledged.extend(attempt.order.clone());
+        }
+    }
+}
+
 /// A scribe at work; it ends when the last sender has gone.
 pub(super) struct Scribe {
     task: tokio::task::JoinHandle<Account>,
@@ -101,32 +119,27 @@ async fn write_down(
     bodies: Arc<Mutex<Bodies>>,
     stream: Option<Arc<Stream>>,
 ) -> Account {
-    let mut account = Account::default();
-    while let Some(Ended { mut attempt, body }) = ended.recv().await {
-        if let Some(stream) = &stream {
-            while stream.id(account.streamed) <= attempt.intent {
-                recorder.record(Fact::Intent(stream.intent(account.streamed))).await;
-                account.streamed += 1;
+    let (mut account, mut batch, mut facts) = (Account::default(), Vec::new(), Vec::new());
+    while ended.recv_many(&mut batch, BATCH).await > 0 {
+        for Ended { mut attempt, body } in batch.drain(..) {
+            if let Some(stream) = &stream {
+                while stream.id(account.streamed) <= attempt.intent {
+                    facts.push(Fact::Intent(stream.intent(account.streamed)));
+                    account.streamed += 1;
+                }
             }
-        }
-        if let Some(body) = body {
-            let (id, fact) = bodies.lock().unwrap_or_else(PoisonError::into_inner).number(body);
-            attempt.body = Some(id);
-            if let Some(fact) = fact {
-                recorder.record(Fact::Body(fact)).await;
+            if let Some(body) = body {
+                let (id, fact) =
+                    bodies.lock().unwrap_or_else(PoisonError::into_inner).number(&body);
+                attempt.body = Some(id);
+                facts.extend(fact.map(Fact::Body));
             }
+            account.count(&attempt, stream.is_some());
+            facts.push(Fact::Attempt(attempt));
         }
-        account.tally.count(&attempt);
-        if let (Some(released), Some(completed)) = (attempt.released, attempt.completed) {
-            account.longest = account.longest.max(completed.since(released));
-        }
-        if attempt.outcome.is_definite() {
-            account.decided.insert(attempt.intent);
-        }
-        if stream.is_none() {
-            account.acknowledged.extend(attempt.order.clone());
-        }
-        recorder.record(Fact::Attempt(attempt)).await;
+        recorder.record_all(&mut facts).await;
+        // Others go first, so that more than one is there the next time.
+        tokio::task::yield_now().await;
     }
     account
 }

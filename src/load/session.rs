@@ -56,9 +56,8 @@ impl Session {
 
     fn read(reply: &Reply, login: &Login) -> Result<Self, String> {
         let cookies: Vec<_> = reply
-            .headers
-            .iter()
-            .filter(|(name, _)| name == "set-cookie")
+            .headers()
+            .filter(|(name, _)| name.eq_ignore_ascii_case("set-cookie"))
             .filter_map(|(_, value)| value.split(';').next())
             .map(|pair| pair.trim().to_owned())
             .filter(|pair| pair.contains('='))

@@ -18,7 +18,7 @@ fn server_of_another_process() {
         let _ = std::io::stdin().read(&mut [0]);
         std::process::exit(0);
     });
-    let gate = Gate::of(together.parse().unwrap());
+    let gate = Gate::telling_the_time(together.parse().unwrap());
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(async {

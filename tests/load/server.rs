@@ -109,12 +109,19 @@ pub async fn write<S: AsyncWrite + Unpin>(stream: &mut S, text: &str) {
 #[derive(Clone)]
 pub struct Gate {
     together: usize,
+    /// The order that it gives.
+    order: fn() -> String,
     keys: Arc<Mutex<HashMap<String, watch::Sender<usize>>>>,
 }
 
 impl Gate {
     pub fn of(together: usize) -> Self {
-        Self { together, keys: Arc::default() }
+        Self { together, order: || "1".to_owned(), keys: Arc::default() }
+    }
+
+    /// The same; an order's id is when it was given, in microseconds of the wall clock.
+    pub fn telling_the_time(together: usize) -> Self {
+        Self { order: || jiff::Timestamp::now().as_microsecond().to_string(), ..Self::of(together) }
     }
 
     /// Serves a connection until the client closes it.
@@ -122,7 +129,7 @@ impl Gate {
         let mut stream = BufReader::new(stream);
         while let Some(arrived) = read_request(&mut stream).await {
             self.pass(&arrived.key()).await;
-            write(stream.get_mut(), &created("1")).await;
+            write(stream.get_mut(), &created(&(self.order)())).await;
         }
     }
 

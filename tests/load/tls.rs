@@ -119,3 +119,30 @@ async fn a_reply_to_the_end_counts_only_when_tls_announces_the_end() {
         }
     }
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_with_more_than_its_reply_is_not_used_again() {
+    let authority = authority();
+    // The reply fills what is taken out of a session in one go: what follows stays in there, and
+    // doesn't show on the socket.
+    let bare = reply("202 Accepted", "", &"x".repeat(1_000)).len();
+    let full = reply("202 Accepted", "", &"x".repeat(1_000 + 4_096 - bare));
+    assert_eq!(full.len(), 4_096);
+    let server = server(authority.acceptor, move |mut stream| {
+        let mut answer = full.clone() + &created("of nobody");
+        async move {
+            while let Some(arrived) = read_request(&mut stream).await {
+                write(stream.get_mut(), &answer).await;
+                answer = created(&arrived.key());
+            }
+        }
+    })
+    .await;
+    let mut settings = client();
+    settings.retries.at_most = 1;
+    let tls = Tls::trusting("localhost", &[authority.certificate]).unwrap();
+    let mut rig = Rig::new(vec![target(&server, tls)], settings).await;
+    let summary = rig.run(&burst(1, 1)).await;
+    assert_eq!((summary.tally.pending, summary.tally.retries), (2, 1));
+    assert_eq!(server.connections(), 2);
+}

@@ -1,14 +1,26 @@
 //! What takes longer than the gate allows: `make soak`. Each campaign asserts its claim and writes
 //! its figures to `docs/measured/`, with date, command and machine.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot set up its world should end there")]
+
 #[path = "../common/defect_drills.rs"]
 mod defect_drills;
 #[path = "../common/footprint.rs"]
 mod footprint;
+#[path = "../load/other.rs"]
+#[expect(dead_code, reason = "shared with the tests of bursts, which use all of it")]
+mod other;
+#[path = "../load/rig.rs"]
+#[expect(dead_code, reason = "likewise")]
+mod rig;
+#[path = "../load/server.rs"]
+#[expect(dead_code, reason = "likewise")]
+mod server;
 #[path = "../common/waiting.rs"]
 mod waiting;
 
 mod kills;
 mod measured;
 mod memory;
+mod steady;
 mod verdicts;

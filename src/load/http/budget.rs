@@ -42,6 +42,13 @@ impl Share {
     }
 }
 
+impl Share {
+    /// Hands over what has been taken; whoever gets it gives it back.
+    pub fn hand_over(&mut self) -> Self {
+        Self { budget: self.budget.clone(), taken: std::mem::take(&mut self.taken) }
+    }
+}
+
 impl Drop for Share {
     fn drop(&mut self) {
         self.budget.left.fetch_add(self.taken, Ordering::Relaxed);

@@ -126,6 +126,10 @@ impl Connection {
         clock: Clock,
         reader: &mut ReplyReader,
     ) -> Result<Reply, String> {
+        // Nearly always there is room for it, and nothing to wait for.
+        if self.has_unsent() {
+            self.write_some(clock);
+        }
         loop {
             if let Some(end) = self.step(clock, reader).await {
                 return end;
@@ -223,12 +227,16 @@ impl Connection {
 
     fn read_some(&mut self, reader: &mut ReplyReader) -> Option<Result<Reply, String>> {
         let mut buffer = [0; READ_SIZE];
-        match self.tcp.try_read(&mut buffer) {
+        match self.take_in(&mut buffer) {
             Ok(0) => Some(self.ended(reader)),
             Ok(count) => match &mut self.session {
                 None => push(reader, &buffer[..count]),
                 Some(session) => {
                     match session.open(&buffer[..count], |plain| push(reader, plain)) {
+                        Ok(Some(Ok(mut reply))) => {
+                            reply.keeps_alive &= !session.has_more();
+                            Some(Ok(reply))
+                        }
                         Ok(end) => end,
                         Err(error) => Some(Err(format!("the TLS session broke: {error}"))),
                     }
@@ -237,6 +245,19 @@ impl Connection {
             Err(error) if error.kind() == ErrorKind::WouldBlock => None,
             Err(error) => Some(Err(self.broken(reader, &error))),
         }
+    }
+
+    /// Takes bytes off the socket. When there were fewer than asked for, it is empty now, and the
+    /// runtime is told so (epoll(7), question 9): otherwise it would try once more in vain.
+    fn take_in(&self, buffer: &mut [u8; READ_SIZE]) -> std::io::Result<usize> {
+        let mut taken = None;
+        let tried = self.tcp.try_io(Interest::READABLE, || {
+            let (count, _) = recv(&self.tcp, &mut buffer[..], RecvFlags::DONTWAIT)?;
+            taken = Some(count);
+            let is_empty = count > 0 && count < READ_SIZE;
+            if is_empty { Err(ErrorKind::WouldBlock.into()) } else { Ok(count) }
+        });
+        taken.map_or(tried, Ok)
     }
 
     /// The stream has ended. Over TLS an end without close_notify may be an attacker's or a cut.

@@ -3,6 +3,8 @@
 //! Where the framing is ambiguous the reply is a fault and not a guess: a client that reads two
 //! contradicting lengths in its own favour would report an order that nobody confirmed.
 
+use std::mem::MaybeUninit;
+
 use super::reply::ReplyFault;
 
 /// Bytes of a head, informational ones before it included.
@@ -15,8 +17,8 @@ pub(super) const MOST_HEADERS: usize = 128;
 #[derive(Debug)]
 pub(super) struct Head {
     pub status: u16,
-    /// Names in lower case.
-    pub headers: Vec<(String, String)>,
+    /// All of it, in which headers are looked up when somebody asks: most are never asked for.
+    pub text: String,
     pub framing: Framing,
     /// Whether the connection may serve another request afterwards.
     pub keeps_alive: bool,
@@ -32,10 +34,11 @@ pub(super) enum Framing {
 }
 
 /// Reads a head that ends with its empty line.
-pub(super) fn parse(bytes: &[u8]) -> Result<Head, ReplyFault> {
-    let mut fields = [httparse::EMPTY_HEADER; MOST_HEADERS];
-    let mut response = httparse::Response::new(&mut fields);
-    match response.parse(bytes) {
+pub(super) fn parse(bytes: Vec<u8>) -> Result<Head, ReplyFault> {
+    let mut fields = [const { MaybeUninit::uninit() }; MOST_HEADERS];
+    let mut response = httparse::Response::new(&mut []);
+    let parser = httparse::ParserConfig::default();
+    match parser.parse_response_with_uninit_headers(&mut response, &bytes, &mut fields) {
         Ok(httparse::Status::Complete(_)) => {}
         Ok(httparse::Status::Partial) => {
             return Err(ReplyFault::Garbage { what: "its head ends in the middle".to_owned() });
@@ -44,57 +47,70 @@ pub(super) fn parse(bytes: &[u8]) -> Result<Head, ReplyFault> {
         Err(error) => return Err(ReplyFault::Garbage { what: error.to_string() }),
     }
     let status = response.code.expect("a complete head has a status");
+    if status < 100 {
+        return Err(ReplyFault::Garbage { what: format!("its status is {status:03}") });
+    }
     let is_1_1 = response.version == Some(1);
-    let headers: Vec<_> = response
-        .headers
-        .iter()
-        .map(|field| {
-            let value = String::from_utf8_lossy(field.value).trim().to_owned();
-            (field.name.to_ascii_lowercase(), value)
-        })
-        .collect();
-    let framing = framing(status, &headers)?;
-    let says = |word: &str| tokens(&headers, "connection").any(|token| token == word);
-    let keeps_alive = framing != Framing::Close
-        && if is_1_1 { !says("close") } else { says("keep-alive") }
-        && !(framing == Framing::Chunked && has(&headers, "content-length"));
-    Ok(Head { status, headers, framing, keeps_alive })
+    let fields: &[httparse::Header<'_>] = response.headers;
+    let framing = framing(status, fields)?;
+    let says =
+        |word: &str| tokens(fields, "connection").any(|token| token.eq_ignore_ascii_case(word));
+    // Two framings, or one that HTTP/1.0 doesn't have: what comes next can't be trusted (RFC 9112,
+    // section 6.1).
+    let is_clear = framing != Framing::Chunked || (is_1_1 && !has(fields, "content-length"));
+    let keeps_alive =
+        framing != Framing::Close && is_clear && !says("close") && (is_1_1 || says("keep-alive"));
+    let text = String::from_utf8(bytes)
+        .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned());
+    Ok(Head { status, text, framing, keeps_alive })
 }
 
-fn framing(status: u16, headers: &[(String, String)]) -> Result<Framing, ReplyFault> {
+/// The fields of a head that was read: names as they were written, values without the white space
+/// around them.
+pub(super) fn fields(text: &str) -> impl Iterator<Item = (&str, &str)> {
+    text.lines().skip(1).filter_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        Some((name, value.trim()))
+    })
+}
+
+fn framing(status: u16, fields: &[httparse::Header<'_>]) -> Result<Framing, ReplyFault> {
     if status < 200 || matches!(status, 204 | 304) {
         return Ok(Framing::Length(0));
     }
-    let codings: Vec<_> = tokens(headers, "transfer-encoding").collect();
-    match codings.as_slice() {
-        [] => {}
-        [only] if only == "chunked" => return Ok(Framing::Chunked),
-        _ => return Err(ReplyFault::Coding { coding: codings.join(", ") }),
+    let mut codings = tokens(fields, "transfer-encoding");
+    match (codings.next(), codings.next()) {
+        (None, _) => {}
+        (Some(only), None) if only.eq_ignore_ascii_case("chunked") => return Ok(Framing::Chunked),
+        _ => return Err(ReplyFault::Coding { coding: all(fields, "transfer-encoding") }),
     }
-    let mut lengths = tokens(headers, "content-length");
+    let mut lengths = tokens(fields, "content-length");
     let Some(first) = lengths.next() else { return Ok(Framing::Close) };
     let is_number = first.bytes().all(|byte| byte.is_ascii_digit());
     let length = first.parse().ok().filter(|_| is_number);
     match length {
         Some(length) if lengths.all(|other| other == first) => Ok(Framing::Length(length)),
-        _ => Err(ReplyFault::Length { text: all(headers, "content-length") }),
+        _ => Err(ReplyFault::Length { text: all(fields, "content-length") }),
     }
 }
 
-fn has(headers: &[(String, String)], name: &str) -> bool {
-    headers.iter().any(|(given, _)| given == name)
+fn has(fields: &[httparse::Header<'_>], name: &str) -> bool {
+    fields.iter().any(|field| field.name.eq_ignore_ascii_case(name))
 }
 
-/// The elements of a list header, in lower case; an empty element of `Content-Length` is kept, so
-/// that it can be refused.
-fn tokens<'a>(headers: &'a [(String, String)], name: &'a str) -> impl Iterator<Item = String> + 'a {
-    headers
+/// The elements of a list header; an empty element of `Content-Length` is kept, so that it can be
+/// refused, and so is what isn't text.
+fn tokens<'a>(
+    fields: &'a [httparse::Header<'a>],
+    name: &'a str,
+) -> impl Iterator<Item = &'a str> + 'a {
+    fields
         .iter()
-        .filter(move |(given, _)| given == name)
-        .flat_map(|(_, value)| value.split(','))
-        .map(|token| token.trim().to_ascii_lowercase())
+        .filter(move |field| field.name.eq_ignore_ascii_case(name))
+        .flat_map(|field| std::str::from_utf8(field.value).unwrap_or("?").split(','))
+        .map(str::trim)
 }
 
-fn all(headers: &[(String, String)], name: &str) -> String {
-    tokens(headers, name).collect::<Vec<_>>().join(", ")
+fn all(fields: &[httparse::Header<'_>], name: &str) -> String {
+    tokens(fields, name).collect::<Vec<_>>().join(", ").to_ascii_lowercase()
 }

@@ -1,7 +1,9 @@
 //! A reply, read from bytes as they come.
 //!
 //! The reader is a plain state machine without a socket: whatever the network cuts the stream into,
-//! the same bytes give the same reply or the same fault, and what it holds is bounded.
+//! the same bytes give the same reply or the same fault, and what it holds is bounded. Bytes behind
+//! a complete reply change nothing about it, since whether they are seen at all is the network's
+//! choice; but the connection that brought them serves no other request (RFC 9112, section 6.3).
 
 use super::budget::{ReplyBudget, Share};
 use super::chunked::{ChunkFault, Chunked, Stride};
@@ -11,8 +13,8 @@ use super::head::{self, Framing, Head, LONGEST_HEAD, MOST_HEADERS};
 #[derive(Debug)]
 pub struct Reply {
     pub status: u16,
-    /// Names in lower case.
-    pub headers: Vec<(String, String)>,
+    /// As it came, status line and headers.
+    head: String,
     pub body: Vec<u8>,
     /// Whether the connection may serve another request.
     pub keeps_alive: bool,
@@ -21,14 +23,22 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// The first value of a header, by its name in lower case.
+    /// Names and values of the headers, in the order in which they came.
+    pub fn headers(&self) -> impl Iterator<Item = (&str, &str)> {
+        head::fields(&self.head)
+    }
+
+    /// The first value of a header.
     pub fn header(&self, name: &str) -> Option<&str> {
-        self.headers.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
+        self.headers().find(|(given, _)| given.eq_ignore_ascii_case(name)).map(|(_, value)| value)
     }
 }
 
 /// How every head begins.
 const VERSION: &[u8] = b"HTTP/1.";
+
+/// Bytes that most heads have room in.
+const USUAL_HEAD: usize = 256;
 
 /// How much of a head's line there was.
 #[derive(Clone, Copy)]
@@ -66,8 +76,6 @@ pub enum ReplyFault {
     OverBudget,
     #[error("the server switched protocols without being asked to")]
     Switched,
-    #[error("{count} bytes follow the end of a {status}, too many for one reply")]
-    Excess { status: u16, count: usize },
 }
 
 /// Reads one reply.
@@ -133,25 +141,37 @@ impl ReplyReader {
 
     /// Collects a head; gives what follows it, or nothing while it isn't complete.
     fn push_head<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<&'a [u8]>, ReplyFault> {
-        if !self.share.grow(bytes.len()) {
+        let mut rest = bytes;
+        if self.head.capacity() == 0 {
+            self.head.reserve(USUAL_HEAD);
+        }
+        let is_whole = self.take_head(&mut rest)?;
+        if !self.share.grow(bytes.len() - rest.len()) {
             return Err(ReplyFault::OverBudget);
         }
-        let mut rest = bytes;
-        while let Some(line) = self.take_line(&mut rest)? {
+        if !is_whole {
+            return Ok(None);
+        }
+        let head = head::parse(std::mem::take(&mut self.head))?;
+        match head.status {
+            101 => return Err(ReplyFault::Switched),
+            100..200 => {}
+            _ => self.begin_body(head)?,
+        }
+        Ok(Some(rest))
+    }
+
+    /// Moves lines into the head up to its empty line; whether that has come.
+    fn take_head(&mut self, rest: &mut &[u8]) -> Result<bool, ReplyFault> {
+        while let Some(line) = self.take_line(rest)? {
             if matches!(line, Line::Cut) {
-                return Ok(None);
+                return Ok(false);
             }
             if self.head.ends_with(b"\n\r\n") || self.head.ends_with(b"\n\n") {
-                let head = head::parse(&std::mem::take(&mut self.head))?;
-                match head.status {
-                    101 => return Err(ReplyFault::Switched),
-                    100..200 => {}
-                    _ => self.begin_body(head)?,
-                }
-                return Ok(Some(rest));
+                return Ok(true);
             }
         }
-        Ok(None)
+        Ok(false)
     }
 
     /// Moves the next line into the head, or what there is of it; nothing when nothing is left.
@@ -221,21 +241,22 @@ impl ReplyReader {
             }
             body.bytes.extend_from_slice(&bytes[..data]);
             bytes = &bytes[data..];
-            match (done, bytes.len()) {
-                (true, 0) => return Ok(self.finish()),
-                (true, count) => return Err(ReplyFault::Excess { status: head.status, count }),
-                (false, 0) => return Ok(None),
-                (false, _) => {}
+            if done {
+                head.keeps_alive &= bytes.is_empty();
+                return Ok(self.finish());
+            }
+            if bytes.is_empty() {
+                return Ok(None);
             }
         }
     }
 
     fn finish(&mut self) -> Option<Reply> {
         let (head, body) = self.body.take()?;
-        let share = std::mem::replace(&mut self.share, ReplyBudget::new(0).share());
+        let share = self.share.hand_over();
         Some(Reply {
             status: head.status,
-            headers: head.headers,
+            head: head.text,
             body: body.bytes,
             keeps_alive: head.keeps_alive,
             _share: share,

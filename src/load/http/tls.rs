@@ -59,7 +59,7 @@ impl Tls {
     pub(super) async fn shake(&self, tcp: TcpStream) -> std::io::Result<(TcpStream, Session)> {
         let connector = tokio_rustls::TlsConnector::from(Arc::clone(&self.config));
         let (tcp, connection) = connector.connect(self.name.clone(), tcp).await?.into_inner();
-        Ok((tcp, Session { connection: Box::new(connection) }))
+        Ok((tcp, Session { connection: Box::new(connection), has_more: false }))
     }
 }
 
@@ -76,6 +76,7 @@ fn certificates(error: &rustls::Error) -> LoadError {
 #[derive(Debug)]
 pub(super) struct Session {
     connection: Box<ClientConnection>,
+    has_more: bool,
 }
 
 impl Session {
@@ -113,6 +114,8 @@ impl Session {
                     Ok(0) => break,
                     Ok(count) => {
                         if let Some(had) = take(&plain[..count]) {
+                            self.has_more = !sealed.is_empty()
+                                || self.connection.reader().read(&mut [0]).is_ok();
                             return Ok(Some(had));
                         }
                     }
@@ -125,6 +128,12 @@ impl Session {
             }
         }
         Ok(None)
+    }
+
+    /// Whether something came behind what was taken, be it the end: it doesn't show on the socket,
+    /// and the next request must not meet it.
+    pub const fn has_more(&self) -> bool {
+        self.has_more
     }
 
     /// Whether the peer has said that nothing more comes (close_notify).

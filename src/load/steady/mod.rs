@@ -7,6 +7,7 @@
 //! attempt that waited for longer than the client's time-out isn't sent, and is told as such.
 //! Clients don't ask again: what has no definite outcome is left to the resolver.
 
+mod form;
 mod pool;
 mod schedule;
 mod stream;

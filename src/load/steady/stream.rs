@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use serde_json::Value;
+
 use crate::history::{Intent, IntentId, KeyForm, PhaseId};
 use crate::load::cast::Cast;
 use crate::load::dice::Dice;
 use crate::load::error::LoadError;
-use crate::load::fingerprint::fingerprint;
+use crate::load::fingerprint::{canonical, fingerprint, of_canonical};
 use crate::load::letter::Letter;
 use crate::load::message::Source;
 use crate::load::run::Load;
@@ -15,6 +17,7 @@ use crate::load::target::TargetInstance;
 use crate::load::tree::Tree;
 use crate::profile::{KeyRule, Rate, Request};
 
+use super::form::{Form, MARKS, Parts, RequestForm, is_plain};
 use super::schedule::{Carries, Schedule};
 
 /// How far back a repeat reaches.
@@ -35,12 +38,16 @@ pub(in crate::load) struct Stream {
     dice: Dice,
     targets: Vec<TargetInstance>,
     sessions: Sessions,
+    /// For each instance; none where requests differ by more than a form leaves open.
+    requests: Vec<RequestForm>,
+    /// Of what fingerprints are made from; likewise.
+    canonical: Option<Form>,
 }
 
 impl Stream {
     pub fn new(load: &Load, phase: PhaseId, rate: &Rate) -> Result<Self, LoadError> {
         let settings = &load.settings;
-        Ok(Self {
+        let mut stream = Self {
             phase,
             schedule: Schedule::new(rate),
             quantity: rate.quantity,
@@ -53,7 +60,46 @@ impl Stream {
             dice: load.dice.clone(),
             targets: settings.targets.clone(),
             sessions: load.sessions.clone(),
-        })
+            requests: Vec::new(),
+            canonical: None,
+        };
+        if stream.sessions.is_empty() && settings.actor.users.iter().all(|it| is_plain(it.reveal()))
+        {
+            stream.requests = stream.request_forms().unwrap_or_default();
+            stream.canonical = stream.canonical_form();
+        }
+        Ok(stream)
+    }
+
+    fn request_forms(&self) -> Option<Vec<RequestForm>> {
+        let (marked, first) = (self.marked(), self.without_fingerprint(0));
+        let uuid = self.uuid(&first);
+        let form = |target| {
+            let mut bytes = Vec::new();
+            self.write(&marked, MARKS.uuid, target, &mut bytes).ok()?;
+            let made = |out: &mut Vec<u8>| self.write(&first, &uuid, target, out);
+            RequestForm::of(&bytes)?.proven(&parts(&first, &uuid), made)
+        };
+        (0..self.targets.len()).map(form).collect()
+    }
+
+    /// None where there are defaults: whether a field has its default is decided by its value.
+    fn canonical_form(&self) -> Option<Form> {
+        if !self.request.defaults.is_empty() {
+            return None;
+        }
+        let first = self.without_fingerprint(0);
+        let uuid = self.uuid(&first);
+        let form = Form::of(&self.canonical(&self.marked(), MARKS.uuid));
+        let mut filled = Vec::new();
+        form.fill(&parts(&first, &uuid), &mut filled);
+        (filled == self.canonical(&first, &uuid).as_bytes()).then_some(form)
+    }
+
+    /// An intent of nobody, whose parts can be found again.
+    fn marked(&self) -> Intent {
+        let (user, key) = (MARKS.user.to_owned(), MARKS.key.to_owned());
+        Intent { user, key, product: MARKS.product, ..self.without_fingerprint(0) }
     }
 
     pub const fn schedule(&self) -> &Schedule {
@@ -81,17 +127,50 @@ impl Stream {
     /// The intent at this place, with its fingerprint.
     pub fn intent(&self, place: u32) -> Intent {
         let mut intent = self.without_fingerprint(place);
-        let body = self.source(&intent, &self.uuid(&intent)).body();
-        let value = body.as_ref().map(Tree::value).unwrap_or_default();
-        intent.fingerprint = fingerprint(&self.request, value);
+        intent.fingerprint = match &self.canonical {
+            Some(form) => {
+                let uuid = if form.has_uuid() { self.uuid(&intent) } else { String::new() };
+                let mut text = Vec::with_capacity(256);
+                form.fill(&parts(&intent, &uuid), &mut text);
+                of_canonical(&text)
+            }
+            None => fingerprint(&self.request, self.value(&intent, &self.uuid(&intent))),
+        };
         intent
     }
 
     /// Writes the request of the intent at this place for one instance.
-    pub fn render(&self, place: u32, target: usize, bytes: &mut Vec<u8>) -> Result<(), LoadError> {
-        let intent = self.without_fingerprint(place);
-        let uuid = self.uuid(&intent);
-        let source = self.source(&intent, &uuid);
+    pub fn render(&self, place: u32, target: usize, page: &mut Page) -> Result<(), LoadError> {
+        let Page { request, body, user, key } = page;
+        let Some(form) = self.requests.get(target) else {
+            let intent = self.without_fingerprint(place);
+            return self.write(&intent, &self.uuid(&intent), target, request);
+        };
+        let number = self.first_intent + place;
+        self.cast.write_user(number, user);
+        self.cast.write_key(number, key);
+        let uuid = if form.has_uuid() { self.dice.uuid(self.phase, number) } else { String::new() };
+        let product = self.cast.product(place % self.products);
+        form.fill(&Parts { user, key, uuid: &uuid, product }, body, request);
+        Ok(())
+    }
+
+    fn value(&self, intent: &Intent, uuid: &str) -> Value {
+        self.source(intent, uuid).body().as_ref().map(Tree::value).unwrap_or_default()
+    }
+
+    fn canonical(&self, intent: &Intent, uuid: &str) -> String {
+        canonical(&self.request, self.value(intent, uuid))
+    }
+
+    fn write(
+        &self,
+        intent: &Intent,
+        uuid: &str,
+        target: usize,
+        bytes: &mut Vec<u8>,
+    ) -> Result<(), LoadError> {
+        let source = self.source(intent, uuid);
         let body = self.request.body.as_ref();
         let message = source.message(body.map(|body| body.render_text(&source.filling())))?;
         message.render_for(&self.request, &self.targets[target], bytes)
@@ -157,4 +236,17 @@ impl Stream {
             key_form: KeyForm::Good,
         }
     }
+}
+
+/// Where a request is written; used again for every one.
+#[derive(Debug, Default)]
+pub(in crate::load) struct Page {
+    pub request: Vec<u8>,
+    body: Vec<u8>,
+    user: String,
+    key: String,
+}
+
+fn parts<'a>(intent: &'a Intent, uuid: &'a str) -> Parts<'a> {
+    Parts { user: &intent.user, key: &intent.key, uuid, product: intent.product }
 }

@@ -4,23 +4,25 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::history::{AttemptId, Cause, RunTime};
-use crate::load::asker::exchange;
+use crate::load::asker::{Limits, exchange};
 use crate::load::desk::{Addressed, Ending, INTERRUPTED};
 use crate::load::http::Connection;
 
 use super::Run;
+use super::stream::Page;
 
 /// Takes attempts as they come due, one at a time.
 pub(super) struct Worker {
     run: Arc<Run>,
     begin: RunTime,
-    /// Used again for every request.
-    bytes: Vec<u8>,
+    limits: Limits,
+    page: Page,
 }
 
 impl Worker {
     pub fn new(run: Arc<Run>, begin: RunTime) -> Self {
-        Self { run, begin, bytes: Vec::new() }
+        let limits = Limits::of(&run.desk);
+        Self { run, begin, limits, page: Page::default() }
     }
 
     pub async fn work(mut self) {
@@ -64,28 +66,28 @@ impl Worker {
     async fn send(&mut self, mut ending: Ending, place: u32, target: usize) -> Ending {
         let run = Arc::clone(&self.run);
         let desk = &run.desk;
-        let rendered = run.stream.render(place, target, &mut self.bytes);
+        let rendered = run.stream.render(place, target, &mut self.page);
         let opened = match rendered {
-            Ok(()) => self.connection(target).await,
+            Ok(()) => self.connection(target, ending.completed).await,
             Err(error) => Err(error.to_string()),
         };
-        let prepared =
-            opened.and_then(|mut connection| connection.prepare(&self.bytes).map(|()| connection));
+        let prepared = opened
+            .and_then(|mut connection| connection.prepare(&self.page.request).map(|()| connection));
         let mut connection = match prepared {
             Ok(connection) => connection,
             Err(what) => return Ending { completed: desk.clock.now(), end: Err(what), ..ending },
         };
-        ending.end = exchange(desk, &mut connection, desk.client.timeout).await;
+        ending.end = exchange(desk, &mut connection, &mut self.limits, desk.client.timeout).await;
         ending.completed = desk.clock.now();
         if ending.over(&connection) {
-            run.pool.keep(target, connection);
+            run.pool.keep(target, connection, ending.completed);
         }
         ending
     }
 
-    async fn connection(&self, target: usize) -> Result<Connection, String> {
+    async fn connection(&self, target: usize, now: RunTime) -> Result<Connection, String> {
         let desk = &self.run.desk;
-        if let Some(connection) = self.run.pool.take(target) {
+        if let Some(connection) = self.run.pool.take(target, now) {
             return Ok(connection);
         }
         tokio::select! {
