@@ -49,13 +49,13 @@ async fn what_a_login_gave_is_used_and_never_shown() {
     let rig = Rig::new();
     let given = "planted-l0gin-t0ken";
     // It gives a token, logs what it is sent, and answers an order with it.
-    let does = format!(
-        "said = self.headers.get('Authorization', '') + self.headers.get('Cookie', '')\n\
-         print(self.path, said, file=sys.stderr, flush=True)\n\
-         if self.path == '/login': self.answer(200, b'{{\"token\":\"{given}\"}}')\n\
-         else: self.answer(500, said.encode())"
-    );
-    let mut launched = python(&server(&does));
+    // The command is shown, so the token doesn't stand in it as it is.
+    let does = "said = self.headers.get('Authorization', '')\n\
+                print(self.path, said, file=sys.stderr, flush=True)\n\
+                token = 'planted-' + 'l0gin-' + 't0ken'\n\
+                if self.path == '/login': self.answer(200, ('{\"token\":\"' + token + '\"}').encode())\n\
+                else: self.answer(500, said.encode())";
+    let mut launched = python(&server(does));
     launched.env = Vec::new();
     let login = "[request.login]\npost = \"/login\"\nbody = { user = \"{user}\" }\n\
                  [actor]\nlogin = { request = \"login\", token-at = \"/token\" }\n";
