@@ -53,10 +53,9 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         .partition(|sums| sums.unsure.is_some() || !bench.at_rest);
     let count = wrong.len() as u64;
     let detail = format!(
-        "{} {} with {} orders",
+        "{} {}",
         share(count, of, "product", "products"),
-        after_share(count, of, "disagrees", "disagree"),
-        after_share(count, of, "its", "their")
+        after_share(count, of, "disagrees", "disagree")
     );
     let findings = if wrong.is_empty() { Vec::new() } else { vec![finding(bench, &wrong)] };
     let mut ruling = Ruling::of(&I03, detail, findings);

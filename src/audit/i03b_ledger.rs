@@ -53,10 +53,9 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let wrong: Vec<Sums> = sums.into_iter().filter(|sums| sums.excess() != 0).collect();
     let count = wrong.len() as u64;
     let detail = format!(
-        "{} {} with {} movements",
+        "{} {}",
         share(count, of, "product", "products"),
-        after_share(count, of, "disagrees", "disagree"),
-        after_share(count, of, "its", "their")
+        after_share(count, of, "disagrees", "disagree")
     );
     let Some(why) = bench.unrest() else {
         return Ruling::of(&I03B, detail, finding(&wrong).into_iter().collect());

@@ -15,7 +15,7 @@ use super::index::{KeyGroup, Variant, may_have_acted};
 use super::rows::Place;
 use super::ruling::Ruling;
 use super::subject::Subject;
-use super::words::{plural, share, thousands, verb};
+use super::words::{after_share, plural, share, thousands, verb};
 use super::{Evidence, Finding, Witness};
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -59,7 +59,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let wrong: Vec<Sums> = sums.into_iter().filter(is_outside).collect();
     let count = wrong.len() as u64;
     let products = share(count, of, "product", "products");
-    let detail = format!("{products} sold outside of what was asked");
+    let detail = format!("{products} {}", after_share(count, of, "doesn't fit", "don't fit"));
     let is_explained = bench.columns.product.is_some() && bench.columns.quantity.is_some();
     if is_explained && count > 0 {
         return Ruling::default(); // The very orders are named by others.

@@ -66,7 +66,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         _ => Odds::new(),
     };
     let detail = format!(
-        "{} apart at the end, {} healed by a retry",
+        "{} apart, {} healed later",
         share(now.len() as u64, of, "order", "orders"),
         thousands(healed.len() as u64)
     );

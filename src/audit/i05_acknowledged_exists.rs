@@ -19,7 +19,7 @@ use super::owner;
 use super::rows::Rows;
 use super::ruling::Ruling;
 use super::subject::Subject;
-use super::words::{after_share, list, plural, share, thousands};
+use super::words::{list, plural, share, thousands};
 use super::{Evidence, Finding, Witness};
 
 /// An acknowledged order that isn't as promised.
@@ -47,11 +47,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         broken.retain(|one| one.row.is_some());
     }
     let count = broken.len() as u64;
-    let detail = format!(
-        "{} {} missing or changed",
-        share(count, of, "acknowledged order", "acknowledged orders"),
-        after_share(count, of, "is", "are")
-    );
+    let detail = format!("{} missing or changed", share(count, of, "order", "orders"),);
     let findings = if broken.is_empty() { Vec::new() } else { vec![finding(bench, &broken)] };
     let ruling = Ruling::of(&I05, detail, findings);
     let Some(why) = bench.unrest().filter(|_| late > 0) else { return ruling };

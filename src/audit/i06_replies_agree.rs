@@ -15,7 +15,7 @@ use crate::profile::ReplayBody;
 use super::bench::Bench;
 use super::index::{KeyGroup, Variant, same_id};
 use super::ruling::Ruling;
-use super::words::{list, plural, spelled, thousands, times};
+use super::words::{list, share, spelled, times};
 use super::{Evidence, Finding, Witness, answer, json};
 
 /// Two replies of one intent that contradict each other.
@@ -50,9 +50,8 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         }
     }
     let detail = format!(
-        "{} of {} contradictory replies",
-        thousands(clashes.len() as u64),
-        plural(of, "repeated intent got", "repeated intents got")
+        "{} contradicted",
+        share(clashes.len() as u64, of, "repeated intent", "repeated intents")
     );
     if of == 0 {
         return Ruling::not_judged(&I06, "no intent was acknowledged twice");

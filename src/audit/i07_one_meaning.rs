@@ -15,7 +15,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let keys = bench.index.keyed().count() as u64;
     let mixed = bench.index.keyed().filter(|(_, group)| group.variants.len() > 1).count() as u64;
     let detail = format!(
-        "{} in {}, {} with changed requests",
+        "{} in {} ({} changed)",
         plural(broken, "break", "breaks"),
         plural(keys, "key", "keys"),
         thousands(mixed)

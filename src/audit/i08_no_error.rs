@@ -36,7 +36,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let detail = format!(
         "{} of {} got a 5xx",
         thousands(wrong.len() as u64),
-        plural(of, "duplicate after an acknowledgement", "duplicates after an acknowledgement")
+        plural(of, "late duplicate", "late duplicates")
     );
     Ruling::of(&I08, detail, finding(bench, &wrong).into_iter().collect())
         .unless_none(of as usize, "nothing was asked after an acknowledgement")

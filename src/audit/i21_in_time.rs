@@ -10,7 +10,7 @@ use crate::profile::Hint;
 
 use super::bench::Bench;
 use super::ruling::Ruling;
-use super::words::{plural, span, thousands, times};
+use super::words::{span, thousands, times};
 use super::{Evidence, Finding, Witness, answer};
 
 pub(super) fn check(bench: &Bench<'_>) -> Ruling {
@@ -34,11 +34,9 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         }
     }
     let detail = format!(
-        "slowest {} of {} allowed; {} of {} without its hint",
+        "slowest {}, {} without a hint",
         slowest.map_or_else(|| "-".to_owned(), span),
-        span(limit),
         thousands(mute.len() as u64),
-        plural(bench.accounting.pending, "pending answer", "pending answers")
     );
     let findings = waits(bench, &late).into_iter().chain(hints(bench, &mute, hint));
     Ruling::of(&I21, detail, findings.collect())

@@ -36,7 +36,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let stale = stale(bench);
     let count = unreadable.len() + sold_out.len() + stale.len();
     let detail = format!(
-        "{} unreadable, {} contradicted by the rows",
+        "{} unreadable, {} contradicted",
         thousands(unreadable.len() as u64),
         thousands((count - unreadable.len()) as u64)
     );

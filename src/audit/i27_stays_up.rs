@@ -12,7 +12,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let history = bench.case.history;
     let exits: Vec<&Exit> = history.exits.iter().filter(|exit| !exit.ours).collect();
     let detail = format!(
-        "{} of its own accord in {}",
+        "{} in {}",
         plural(exits.len() as u64, "exit", "exits"),
         plural(history.instances.len() as u64, "instance", "instances")
     );

@@ -36,7 +36,7 @@ pub(super) fn of(profile: &Profile, seen: &Snapshot, columns: &[&str]) -> Ruling
     }
     holes.extend(stock(profile, seen));
     let detail = match holes.as_slice() {
-        [] => "a unique index, and no stock below zero".to_owned(),
+        [] => "a unique index, no stock below zero".to_owned(),
         holes => {
             format!("{} would get past the schema", plural(holes.len() as u64, "thing", "things"))
         }

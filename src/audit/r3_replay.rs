@@ -41,9 +41,9 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         }
     }
     let detail = format!(
-        "{} of {} refused or put off",
+        "{} of {} turned away",
         thousands(breaks.len() as u64),
-        plural(of, "attempt after an acknowledgement", "attempts after an acknowledgement")
+        plural(of, "later attempt", "later attempts")
     );
     let findings = finding(bench, &breaks).into_iter().collect();
     Ruling::of(&R3, detail, findings)

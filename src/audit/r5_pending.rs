@@ -36,9 +36,9 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         }
     }
     let detail = format!(
-        "{} of {} with nothing to wait for",
+        "{} of {} without a reason",
         thousands(wrong.len() as u64),
-        plural(pending, "pending answer", "pending answers")
+        plural(pending, "wait", "waits")
     );
     let findings = finding(bench, &wrong).into_iter().collect();
     Ruling::of(&R5, detail, findings)

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use comfy_table::ContentArrangement;
 
-use super::super::format::{counted, duration_us};
+use super::super::format::duration_us;
 use super::super::result::{BudgetResult, GateResult};
 use super::{GREEN, RED, YELLOW, heading, table, wrapped};
 use crate::audit::GateState;
@@ -31,9 +31,7 @@ pub(super) fn write(gates: &[GateResult], budgets: &[BudgetResult], out: &mut St
     }
     let conditions = codes(gates, |gate| is_condition(gate) && gate.state == GateState::Held);
     if !conditions.is_empty() {
-        let met = counted(conditions.len() as u64, "condition", "conditions");
-        let detail = format!("{met} met: {}", conditions.join(" "));
-        table.add_row(["ok", "the run proves something", &detail, ""]);
+        table.add_row(["ok", "the run proves something", &conditions.join(" "), ""]);
     }
     for column in table.column_iter_mut() {
         column.set_padding((0, 1));
