@@ -250,6 +250,11 @@ impl Contract {
         presets::contract("order-strict").expect("there is a file for it")
     }
 
+    /// The contract of a preset, by its name in profiles.
+    pub fn of_preset(name: &str) -> Option<Self> {
+        presets::contract(name)
+    }
+
     /// The rejection of changed parameters, where there is one.
     pub const fn mismatch(&self) -> Option<&Answer> {
         match &self.other_parameters {
