@@ -17,7 +17,8 @@ use super::dice::Dice;
 use super::files::Room;
 use super::http::{Connection, Reply, ReplyBudget, ReplyReader};
 use super::letter::Letter;
-use super::outcome::{Seen, classify, token};
+use super::meanings::Meanings;
+use super::outcome::{Seen, as_mismatch, classify, may_be_mismatch, token};
 use super::progress::Progress;
 use super::scribe::Ended;
 use super::session::Session;
@@ -43,6 +44,7 @@ pub(super) struct Desk {
     pub budget: ReplyBudget,
     pub connects: Semaphore,
     pub next_attempt: Arc<AtomicU32>,
+    pub meanings: Arc<Meanings>,
     pub progress: Arc<Progress>,
     pub stop: CancellationToken,
     pub room: Room,
@@ -147,6 +149,15 @@ impl Desk {
             Err(what) => (None, None, Seen::Failure { sent: ending.sent, what }),
         };
         let mut reading = classify(&self.contract, &self.requests[letter.request], seen);
+        if reading.outcome == Outcome::Pending
+            && self.meanings.is_changed(letter.intent, ending.first_byte)
+            && ending.end.as_ref().is_ok_and(|reply| may_be_mismatch(&self.contract, reply))
+        {
+            reading = as_mismatch(reading);
+        }
+        if reading.outcome == Outcome::Acknowledged {
+            self.meanings.acknowledged(letter.intent, ending.completed);
+        }
         let mut given = reading.order.clone();
         if let (Some(pointer), Ok(reply)) = (letter.token_at, &ending.end) {
             given = token(reply, pointer);

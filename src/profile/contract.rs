@@ -263,6 +263,23 @@ impl Contract {
         }
     }
 
+    /// Whether an answer may be `in progress` and a rejection of changed parameters alike: they share a
+    /// status, and no code tells them apart.
+    pub fn mismatch_may_be_in_progress(&self) -> bool {
+        let Some(mismatch) = self.mismatch() else { return false };
+        let has_one_status = |status| mismatch.statuses.contains(status);
+        let has_one_code = match (&self.in_progress.code, &mismatch.code) {
+            (None, None) => true,
+            (Some(one), Some(other)) => {
+                one.pointer == other.pointer
+                    && one.values.iter().any(|value| other.values.contains(value))
+            }
+            // The one with a code is looked for first.
+            (None, Some(_)) | (Some(_), None) => false,
+        };
+        self.in_progress.statuses.iter().any(has_one_status) && has_one_code
+    }
+
     /// The rejection of a request without a key, where there is one.
     pub const fn rejects_missing_key(&self) -> Option<&Answer> {
         match &self.missing_key {
