@@ -86,7 +86,7 @@ fn clash<'a>(
 }
 
 /// A reply whose status the contract doesn't allow beside the first acknowledgement.
-fn wrong_status<'a>(
+pub(super) fn wrong_status<'a>(
     bench: &Bench<'a>,
     variant: &Variant<'a>,
     first: &'a Attempt,

@@ -42,6 +42,7 @@ mod i16_fresh_key;
 mod i18_rejected_no_effect;
 mod i21_in_time;
 mod i25_replies_readable;
+mod i25_agreed_answers;
 mod i26_bad_keys;
 mod i27_stays_up;
 mod index;
@@ -66,6 +67,7 @@ mod subject;
 mod u01_own_checks;
 mod words;
 
+mod unagreed;
 pub use answer::{answer, answer_and_time};
 pub use bench::created;
 pub use finding::{

@@ -336,17 +336,21 @@ pub static I25: Code = Code {
     slug: "replies-can-be-read",
     title: "replies say what is so",
     severity: Some(Severity::Contract),
-    what: "A success that can't be read (no body, no order id), or an answer that the rows \
-           contradict: sold out while nobody could have had the stock, paid while the order is \
-           closed.",
-    checked: "Every complete 2xx has a body with an order id. A business rejection that says sold \
-              out, of an intent that wants no more than was there at the baseline and at the end, \
-              while no other intent of the product was ever sent. A reply that names a status \
-              which the order hasn't got, although nothing else can have moved it since.",
+    what: "A success that can't be read (no body, no order id), an answer that no clause of the \
+           contract knows, or one that the rows contradict: sold out while nobody could have had \
+           the stock, paid while the order is closed.",
+    checked: "Every complete 2xx has a body with an order id, and a status of a first success or of a \
+              replay. Every other answer below 500 belongs to a clause, unless the contract is silent \
+              about what it may be; not looked at where no such request was acknowledged at all. A \
+              business rejection that says sold out, of an intent that wants no more than was there \
+              at the baseline and at the end, while no other intent of the product was ever sent. A \
+              reply that names a status which the order hasn't got, although nothing else can have \
+              moved it since.",
     causes: &[
         "an empty 200 or 204 for a replay",
         "a stale fence or a lost lock is reported as sold out (D22)",
         "an update that changed no row is taken for success (D66)",
+        "`in progress` or a changed request is answered with a status of its own",
     ],
     cure: "Answer with the order that there is; give each reason its own code; act on a row count \
            of 0.",
