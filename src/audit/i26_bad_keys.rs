@@ -1,9 +1,11 @@
 //! I26: a missing or malformed key is answered as the contract says.
 //!
-//! An acknowledgement where a rejection is due is a break, and so is a rejection of another kind. A
-//! request that nobody answered, or that was shed in front, says nothing; a 5xx that never becomes
-//! definite is G11's. Where the contract executes such requests or doesn't say, anything goes.
+//! An acknowledgement where a rejection is due is a break, and so is a rejection of another kind, or an
+//! answer that the contract doesn't know. A request that nobody answered, or that was shed in front,
+//! says nothing; a 5xx that never becomes definite is G11's. Where the contract executes such requests,
+//! see next door; where it doesn't say, anything goes.
 
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 use crate::codes::{I26, Severity};
@@ -12,13 +14,17 @@ use crate::profile::{Answer, Contract};
 
 use super::bench::Bench;
 use super::ruling::Ruling;
+use super::unagreed::{is_outside, vouched};
 use super::words::{list, plural, thousands};
-use super::{Evidence, Finding, Witness, answer};
+use super::{Evidence, Finding, Witness, answer, i26_executed};
 
 pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let history = bench.case.history;
     let mut of = 0;
     let mut wrong: Vec<(KeyForm, &Attempt)> = Vec::new();
+    let mut findings = Vec::new();
+    let vouched = LazyCell::new(|| vouched(bench));
+    let request = |attempt: &Attempt| history.intent(attempt.intent).request.as_str();
     for attempt in history.attempts.iter().filter(|attempt| attempt.outcome.was_sent()) {
         let form = history.intent(attempt.intent).key_form;
         let Some(due) = due(bench.contract(), form) else { continue };
@@ -28,11 +34,15 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
             Outcome::Refused => {
                 !bench.is_shed(attempt) && !due.iter().any(|it| fits(bench, it, attempt))
             }
-            _ => false,
+            _ => is_outside(attempt) && vouched.contains(request(attempt)),
         };
         if is_wrong {
             wrong.push((form, attempt));
         }
+    }
+    if let Some((executed, finding)) = i26_executed::judged(bench) {
+        of += executed;
+        findings.extend(finding);
     }
     if of == 0 {
         return Ruling::not_judged(
@@ -40,12 +50,13 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
             "no bad keys were sent, or the contract says nothing of them",
         );
     }
+    findings.extend(finding(bench, &wrong));
     let detail = format!(
         "{} of {} with a bad key answered otherwise",
-        thousands(wrong.len() as u64),
+        thousands(findings.iter().map(|finding| finding.count).sum::<u64>()),
         plural(of, "request", "requests")
     );
-    Ruling::of(&I26, detail, finding(bench, &wrong).into_iter().collect())
+    Ruling::of(&I26, detail, findings)
 }
 
 /// The answers that are right for a form of bad key; `None`: anything goes. An empty key may be taken

@@ -45,6 +45,7 @@ mod i25_replies_readable;
 mod i25_agreed_answers;
 mod i26_bad_keys;
 mod i27_stays_up;
+mod i26_executed;
 mod index;
 mod json;
 mod l10_schema;

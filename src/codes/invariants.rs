@@ -364,8 +364,8 @@ pub static I26: Code = Code {
     what: "A request without a key, or with a malformed one, wasn't answered as the contract says. \
            Clients that forget the key are executed without protection and never hear of it.",
     checked: "Requests with a missing, empty, overlong, doubled or wrongly written key: rejected \
-              where the contract rejects them, with the answer that it names. Where it executes \
-              requests without a key, or doesn't say, anything goes.",
+              where the contract rejects them, with the answer that it names; not rejected for \
+              its key where it executes requests without one. Where it doesn't say, anything goes.",
     causes: &[
         "the key is optional in the code and mandatory in the documentation (D58)",
         "an overlong key is cut and then shared by several intents",
