@@ -16,7 +16,7 @@ use super::bench::Bench;
 use super::index::{KeyGroup, Variant, same_id};
 use super::ruling::Ruling;
 use super::words::{list, plural, spelled, thousands, times};
-use super::{Evidence, Finding, Witness, answer, json};
+use super::{Evidence, Finding, Witness, answer, i06_kept_rejections, json};
 
 /// Two replies of one intent that contradict each other.
 struct Clash<'a> {
@@ -54,12 +54,13 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         thousands(clashes.len() as u64),
         plural(of, "repeated intent got", "repeated intents got")
     );
-    if of == 0 {
+    let anew = i06_kept_rejections::finding(bench);
+    if of == 0 && anew.is_none() {
         return Ruling::not_judged(&I06, "no intent was acknowledged twice");
     }
     let (orders, rest): (Vec<_>, Vec<_>) =
         clashes.into_iter().partition(|clash| clash.what.is_critical());
-    let findings = [two_orders(&orders, bench), other_words(&rest, bench)];
+    let findings = [two_orders(&orders, bench), other_words(&rest, bench), anew];
     Ruling::of(&I06, detail, findings.into_iter().flatten().collect())
 }
 

@@ -151,7 +151,9 @@ pub static I06: Code = Code {
     what: "Two acknowledged replies to the same request differ. Two order ids mean that the client \
            holds two orders (critical); another status or body misleads whoever compares them.",
     checked: "All acknowledged replies of one intent: one order id always (rule R1); status and body \
-              as the contract says. Unknown and pending attempts say nothing.",
+              as the contract says. Unknown and pending attempts say nothing. Where rejections are stored, \
+              no attempt is acknowledged that was sent after the same request had been rejected by \
+              the business.",
     causes: &[
         "the request was executed twice (see I02)",
         "the first answer isn't stored and is built again from the current state",
@@ -348,9 +350,9 @@ pub static I25: Code = Code {
               moved it since.",
     causes: &[
         "an empty 200 or 204 for a replay",
+        "`in progress` or a changed request is answered with a status of its own",
         "a stale fence or a lost lock is reported as sold out (D22)",
         "an update that changed no row is taken for success (D66)",
-        "`in progress` or a changed request is answered with a status of its own",
     ],
     cure: "Answer with the order that there is; give each reason its own code; act on a row count \
            of 0.",
