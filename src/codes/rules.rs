@@ -37,7 +37,8 @@ pub static R3: Code = Code {
     what: "A request was acknowledged; sent again afterwards, it was refused or put off. A client that \
            lost the first answer now believes that its order failed.",
     checked: "Every attempt whose first byte left after an acknowledgement of the same request had \
-              arrived must be acknowledged, unknown or shed (401, 403, 429). Attempts near the end of \
+              arrived must be acknowledged, unknown or shed (401, 403, 429); where the contract hands \
+              out old results, a changed request under the key too. Attempts near the end of \
               an instance are exempt until the contract's recovery limit.",
     causes: &[
         "the fingerprint hashes raw bytes, so another serialisation is a mismatch",
