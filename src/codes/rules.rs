@@ -88,14 +88,16 @@ pub static R6: Code = Code {
     title: "replays are marked",
     severity: Some(Severity::Contract),
     what: "More than one acknowledged reply of an intent came without the replay marker that the \
-           contract promises.",
-    checked: "Acknowledged replies of one intent without the marker: at most one.",
+           contract promises, or none although one of them was the first.",
+    checked: "Acknowledged replies of one intent without the marker: at most one; and one of its key, \
+              where nothing but acknowledged attempts can have placed the order.",
     causes: &[
         "the marker is set on one path only (cache, not database)",
         "the request was executed twice (see I02)",
+        "the marker is set on every answer",
     ],
     cure: "Set the marker wherever a stored answer is sent, also when it is rebuilt from the orders \
-           table.",
+           table, and nowhere else.",
 };
 
 pub static R7: Code = Code {
