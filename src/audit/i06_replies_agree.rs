@@ -16,7 +16,7 @@ use super::bench::Bench;
 use super::index::{KeyGroup, Variant, same_id};
 use super::ruling::Ruling;
 use super::words::{list, share, spelled, times};
-use super::{Evidence, Finding, Witness, answer, json};
+use super::{Evidence, Finding, Witness, answer, i06_kept_rejections, json};
 
 /// Two replies of one intent that contradict each other.
 struct Clash<'a> {
@@ -53,12 +53,13 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         "{} contradicted",
         share(clashes.len() as u64, of, "repeated intent", "repeated intents")
     );
-    if of == 0 {
+    let anew = i06_kept_rejections::finding(bench);
+    if of == 0 && anew.is_none() {
         return Ruling::not_judged(&I06, "no intent was acknowledged twice");
     }
     let (orders, rest): (Vec<_>, Vec<_>) =
         clashes.into_iter().partition(|clash| clash.what.is_critical());
-    let findings = [two_orders(&orders, bench), other_words(&rest, bench)];
+    let findings = [two_orders(&orders, bench), other_words(&rest, bench), anew];
     Ruling::of(&I06, detail, findings.into_iter().flatten().collect())
 }
 
@@ -85,7 +86,7 @@ fn clash<'a>(
 }
 
 /// A reply whose status the contract doesn't allow beside the first acknowledgement.
-fn wrong_status<'a>(
+pub(super) fn wrong_status<'a>(
     bench: &Bench<'a>,
     variant: &Variant<'a>,
     first: &'a Attempt,

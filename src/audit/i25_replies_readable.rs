@@ -1,4 +1,4 @@
-//! I25: a reply can be read, and what it says is so.
+//! I25: a reply can be read, and what it says is so. That the contract knows it is looked at next door.
 //!
 //! `Sold out` is contradicted only if there was stock whatever the others did: the units at the
 //! baseline exceed what all other attempts on the product could have taken, each of them by itself,
@@ -17,7 +17,7 @@ use super::index::{KeyGroup, may_have_acted};
 use super::rows::Place;
 use super::ruling::Ruling;
 use super::words::{plural, thousands, times};
-use super::{Evidence, Finding, Witness, answer, state};
+use super::{Evidence, Finding, Witness, answer, i25_agreed_answers, state};
 
 /// Different statuses and bodies from which on no more are read.
 const ENOUGH_STATUSES: usize = 50;
@@ -35,13 +35,19 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let sold_out = sold_out(bench);
     let stale = stale(bench);
     let count = unreadable.len() + sold_out.len() + stale.len();
+    let unknown = i25_agreed_answers::finding(bench);
     let detail = format!(
-        "{} unreadable, {} contradicted",
+        "{} unreadable, {} untrue, {} unknown",
         thousands(unreadable.len() as u64),
-        thousands((count - unreadable.len()) as u64)
+        thousands((count - unreadable.len()) as u64),
+        thousands(unknown.as_ref().map_or(0, |finding| finding.count))
     );
-    let findings =
-        [unread(bench, &unreadable), left_over(bench, &sold_out), contradicted(bench, &stale)];
+    let findings = [
+        unread(bench, &unreadable),
+        left_over(bench, &sold_out),
+        contradicted(bench, &stale),
+        unknown,
+    ];
     Ruling::of(&I25, detail, findings.into_iter().flatten().collect())
 }
 

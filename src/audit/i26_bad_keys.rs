@@ -1,10 +1,10 @@
 //! I26: a missing or malformed key is answered as the contract says.
 //!
-//! An acknowledgement where a rejection is due is a break, and so is a rejection of another kind, once
-//! something shows that such requests reach the service at all: whatever refuses everything in one way
-//! may stand at a wrong path. A request that nobody answered, or that was shed in front, says nothing; a
-//! 5xx that never becomes definite is G11's. Where the contract executes such requests or doesn't say,
-//! anything goes.
+//! An acknowledgement where a rejection is due is a break, and so is a rejection of another kind, or an
+//! answer that the contract doesn't know, once something shows that such requests reach the service at
+//! all: whatever refuses everything in one way may stand at a wrong path. A request that nobody answered,
+//! or that was shed in front, says nothing; a 5xx that never becomes definite is G11's. Where the contract
+//! executes such requests, see next door; where it doesn't say, anything goes.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -14,13 +14,15 @@ use crate::profile::{Answer, Contract};
 
 use super::bench::Bench;
 use super::ruling::Ruling;
+use super::unagreed::is_outside;
 use super::words::{list, plural, thousands};
-use super::{Evidence, Finding, Witness, answer};
+use super::{Evidence, Finding, Witness, answer, i26_executed};
 
 pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let history = bench.case.history;
     let mut of = 0;
     let mut wrong: Vec<(KeyForm, &Attempt)> = Vec::new();
+    let mut findings = Vec::new();
     let mut known = None;
     let mut lost = 0;
     for attempt in history.attempts.iter().filter(|attempt| attempt.outcome.was_sent()) {
@@ -32,7 +34,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         let is_wrong = match attempt.outcome {
             Outcome::Acknowledged => true,
             Outcome::Refused => !bench.is_shed(attempt) && !is_as_due(bench, attempt),
-            _ => false,
+            _ => is_outside(attempt),
         };
         if !is_wrong {
             continue;
@@ -44,21 +46,26 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
             lost += 1;
         }
     }
+    if let Some((executed, finding)) = i26_executed::judged(bench) {
+        of += executed;
+        findings.extend(finding);
+    }
     if of == 0 {
         return Ruling::not_judged(
             &I26,
             "no bad keys were sent, or the contract says nothing of them",
         );
     }
-    if lost > 0 && wrong.is_empty() {
+    findings.extend(finding(bench, &wrong));
+    if lost > 0 && findings.is_empty() {
         return Ruling::not_judged(&I26, "nothing shows that these requests reach the service");
     }
     let detail = format!(
         "{} of {} with a bad key answered otherwise",
-        thousands(wrong.len() as u64),
+        thousands(findings.iter().map(|finding| finding.count).sum::<u64>()),
         plural(of, "request", "requests")
     );
-    Ruling::of(&I26, detail, finding(bench, &wrong).into_iter().collect())
+    Ruling::of(&I26, detail, findings)
 }
 
 /// Requests of which an answer shows that the service itself read them.

@@ -2,13 +2,15 @@
 //!
 //! Every attempt with the same request whose first byte left after the acknowledgement had arrived is
 //! acknowledged too, or its outcome is unknown, or it was shed in front of the idempotency layer.
-//! Another order id is I06. Attempts near the end of an instance are exempt (S05).
+//! Another order id is I06. Where the contract hands out the old result to changed requests, they are
+//! the same request here. Attempts near the end of an instance are exempt (S05).
 
 use crate::codes::{R3, Severity};
 use crate::history::{Attempt, Outcome};
+use crate::profile::OtherParameters;
 
 use super::bench::Bench;
-use super::index::KeyGroup;
+use super::index::{KeyGroup, Variant};
 use super::ruling::Ruling;
 use super::words::{plural, thousands, times};
 use super::{Evidence, Finding, Witness, answer};
@@ -28,9 +30,12 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     }
     let mut of = 0;
     let mut breaks = Vec::new();
+    let is_old_result = bench.contract().other_parameters == OtherParameters::OldResult;
     for (_, key) in bench.index.keyed() {
+        // Whatever is asked under the key, the first result is the answer.
+        let of_key = is_old_result.then(|| first_of_key(key)).flatten();
         for variant in &key.variants {
-            let Some(told) = variant.first_acknowledged() else { continue };
+            let Some(told) = of_key.or_else(|| variant.first_acknowledged()) else { continue };
             let begin = variant.attempts.partition_point(|at| at.first_byte <= told.completed);
             for &again in variant.attempts[begin..].iter().filter(|at| at.outcome.was_sent()) {
                 of += 1;
@@ -48,6 +53,12 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let findings = finding(bench, &breaks).into_iter().collect();
     Ruling::of(&R3, detail, findings)
         .unless_none(of as usize, "nothing was asked after an acknowledgement")
+}
+
+/// The acknowledgement that arrived first, whatever was asked for.
+fn first_of_key<'a>(key: &KeyGroup<'a>) -> Option<&'a Attempt> {
+    let told = key.variants.iter().filter_map(Variant::first_acknowledged);
+    told.filter(|_| key.places()).min_by_key(|it| (it.completed, it.id))
 }
 
 fn one<'a>(key: &KeyGroup<'a>, told: &'a Attempt, again: &'a Attempt) -> Break<'a> {
@@ -79,6 +90,7 @@ fn finding(bench: &Bench<'_>, breaks: &[Break<'_>]) -> Option<Finding> {
         ]);
     }
     let count = breaks.len() as u64;
+    let seat = |attempt: &Attempt| bench.index.seats[attempt.intent.0 as usize];
     let (told, again) = (bench.index.name_of(witness.told), bench.index.name_of(witness.again));
     Some(Finding {
         code: &R3,
@@ -94,9 +106,14 @@ fn finding(bench: &Bench<'_>, breaks: &[Break<'_>]) -> Option<Finding> {
         },
         therefore: vec![format!(
             "a client that lost the first answer is misled, because {told} had got {} at {}, and \
-             {again}, the same request sent at {}, got {}",
+             {again}, {} sent at {}, got {}",
             answer(witness.told),
             witness.told.completed.unwrap_or_default(),
+            if seat(witness.told) == seat(witness.again) {
+                "the same request"
+            } else {
+                "a changed request that gets the old result by the contract,"
+            },
             witness.again.first_byte.unwrap_or_default(),
             answer(witness.again)
         )],

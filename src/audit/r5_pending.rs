@@ -24,8 +24,12 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         return Ruling::not_known(&R5);
     }
     let lanes = Lanes::new(&bench.index, bench.columns.said.product);
+    let may_be_mismatch = bench.contract().mismatch_may_be_in_progress();
     let mut wrong = Vec::new();
     for (_, key) in bench.index.keyed() {
+        if may_be_mismatch && key.variants.len() > 1 {
+            continue; // What reads as put off may have been refused.
+        }
         if !key.attempts().iter().any(|attempt| attempt.outcome == Outcome::Pending) {
             continue;
         }

@@ -151,7 +151,9 @@ pub static I06: Code = Code {
     what: "Two acknowledged replies to the same request differ. Two order ids mean that the client \
            holds two orders (critical); another status or body misleads whoever compares them.",
     checked: "All acknowledged replies of one intent: one order id always (rule R1); status and body \
-              as the contract says. Unknown and pending attempts say nothing.",
+              as the contract says. Unknown and pending attempts say nothing. Where rejections are stored, \
+              no attempt is acknowledged that was sent after the same request had been rejected by \
+              the business.",
     causes: &[
         "the request was executed twice (see I02)",
         "the first answer isn't stored and is built again from the current state",
@@ -336,15 +338,19 @@ pub static I25: Code = Code {
     slug: "replies-can-be-read",
     title: "replies say what is so",
     severity: Some(Severity::Contract),
-    what: "A success that can't be read (no body, no order id), or an answer that the rows \
-           contradict: sold out while nobody could have had the stock, paid while the order is \
-           closed.",
-    checked: "Every complete 2xx has a body with an order id. A business rejection that says sold \
-              out, of an intent that wants no more than was there at the baseline and at the end, \
-              while no other intent of the product was ever sent. A reply that names a status \
-              which the order hasn't got, although nothing else can have moved it since.",
+    what: "A success that can't be read (no body, no order id), an answer that no clause of the \
+           contract knows, or one that the rows contradict: sold out while nobody could have had \
+           the stock, paid while the order is closed.",
+    checked: "Every complete 2xx has a body with an order id, and a status of a first success or of a \
+              replay. Every other answer below 500 belongs to a clause, unless the contract is silent \
+              about what it may be; not looked at where no such request was acknowledged at all. A \
+              business rejection that says sold out, of an intent that wants no more than was there \
+              at the baseline and at the end, while no other intent of the product was ever sent. A \
+              reply that names a status which the order hasn't got, although nothing else can have \
+              moved it since.",
     causes: &[
         "an empty 200 or 204 for a replay",
+        "`in progress` or a changed request is answered with a status of its own",
         "a stale fence or a lost lock is reported as sold out (D22)",
         "an update that changed no row is taken for success (D66)",
     ],
@@ -360,8 +366,8 @@ pub static I26: Code = Code {
     what: "A request without a key, or with a malformed one, wasn't answered as the contract says. \
            Clients that forget the key are executed without protection and never hear of it.",
     checked: "Requests with a missing, empty, overlong, doubled or wrongly written key: rejected \
-              where the contract rejects them, with the answer that it names. Where it executes \
-              requests without a key, or doesn't say, anything goes.",
+              where the contract rejects them, with the answer that it names; not rejected for \
+              its key where it executes requests without one. Where it doesn't say, anything goes.",
     causes: &[
         "the key is optional in the code and mandatory in the documentation (D58)",
         "an overlong key is cut and then shared by several intents",

@@ -37,7 +37,8 @@ pub static R3: Code = Code {
     what: "A request was acknowledged; sent again afterwards, it was refused or put off. A client that \
            lost the first answer now believes that its order failed.",
     checked: "Every attempt whose first byte left after an acknowledgement of the same request had \
-              arrived must be acknowledged, unknown or shed (401, 403, 429). Attempts near the end of \
+              arrived must be acknowledged, unknown or shed (401, 403, 429); where the contract hands \
+              out old results, a changed request under the key too. Attempts near the end of \
               an instance are exempt until the contract's recovery limit.",
     causes: &[
         "the fingerprint hashes raw bytes, so another serialisation is a mismatch",
@@ -87,14 +88,16 @@ pub static R6: Code = Code {
     title: "replays are marked",
     severity: Some(Severity::Contract),
     what: "More than one acknowledged reply of an intent came without the replay marker that the \
-           contract promises.",
-    checked: "Acknowledged replies of one intent without the marker: at most one.",
+           contract promises, or none although one of them was the first.",
+    checked: "Acknowledged replies of one intent without the marker: at most one; and one of its key, \
+              where nothing but acknowledged attempts can have placed the order.",
     causes: &[
         "the marker is set on one path only (cache, not database)",
         "the request was executed twice (see I02)",
+        "the marker is set on every answer",
     ],
     cure: "Set the marker wherever a stored answer is sent, also when it is rebuilt from the orders \
-           table.",
+           table, and nowhere else.",
 };
 
 pub static R7: Code = Code {

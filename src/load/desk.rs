@@ -17,7 +17,8 @@ use super::dice::Dice;
 use super::files::Room;
 use super::http::{Connection, Reply, ReplyBudget, ReplyReader};
 use super::letter::Letter;
-use super::outcome::{Seen, classify, token};
+use super::meanings::Meanings;
+use super::outcome::{Seen, as_mismatch, classify, may_be_mismatch, token};
 use super::progress::Progress;
 use super::scribe::Ended;
 use super::session::Session;
@@ -43,6 +44,7 @@ pub(super) struct Desk {
     pub budget: ReplyBudget,
     pub connects: Semaphore,
     pub next_attempt: Arc<AtomicU32>,
+    pub meanings: Arc<Meanings>,
     pub progress: Arc<Progress>,
     pub stop: CancellationToken,
     pub room: Room,
@@ -144,7 +146,16 @@ impl Desk {
             Err(what) => Seen::Failure { sent: ending.sent, what },
         };
         let mut reading = classify(&self.contract, &self.requests[letter.request], seen);
-        let mut order: Option<Arc<str>> = reading.order.map(Into::into);
+        if reading.outcome == Outcome::Pending
+            && self.meanings.is_changed(letter.intent, ending.first_byte)
+            && ending.end.as_ref().is_ok_and(|reply| may_be_mismatch(&self.contract, reply))
+        {
+            reading = as_mismatch(reading);
+        }
+        if reading.outcome == Outcome::Acknowledged {
+            self.meanings.acknowledged(letter.intent, ending.completed);
+        }
+        let mut order: Option<Arc<str>> = reading.order.take().map(Into::into);
         let mut given = order.clone();
         if let (Some(pointer), Ok(reply)) = (letter.token_at, &ending.end) {
             given = token(reply, pointer).map(Into::into);

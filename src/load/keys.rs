@@ -3,14 +3,16 @@
 use crate::history::KeyForm;
 use crate::profile::{BodyTemplate, KeyCarrier, KeyRule, KeySyntax, Request};
 
-/// How long a key is that breaks a rule without a limit.
+/// How long a key is that breaks a syntax by its length, where the rule has no limit.
 const TOO_LONG: usize = 300;
 
 /// The forms of bad key that a rule knows. A raw key may have any characters, so that none of them
-/// is of the wrong syntax; a JSON field isn't sent twice, since parsers differ about what that means.
+/// is of the wrong syntax, and without a limit none is too long; a JSON field isn't sent twice, since
+/// parsers differ about what that means.
 pub(super) fn bad_forms(rule: &KeyRule) -> Vec<KeyForm> {
     let fits = |form: &KeyForm| match (form, &rule.carrier) {
         (KeyForm::Good, _) | (KeyForm::Twice, KeyCarrier::Body(_)) => false,
+        (KeyForm::TooLong, _) => rule.longest.is_some() || rule.syntax == KeySyntax::Uuid,
         (KeyForm::WrongSyntax, KeyCarrier::Header(_)) => rule.syntax != KeySyntax::Raw,
         (KeyForm::WrongSyntax, KeyCarrier::Body(_)) => rule.syntax == KeySyntax::Uuid,
         _ => true,
@@ -79,6 +81,12 @@ mod tests {
         let raw = bad_forms(&rule(body(), KeySyntax::Raw));
         assert_eq!(raw, [KeyForm::Missing, KeyForm::Empty, KeyForm::TooLong]);
         assert!(bad_forms(&rule(body(), KeySyntax::Uuid)).contains(&KeyForm::WrongSyntax));
+        for (syntax, is_known) in
+            [(KeySyntax::Raw, false), (KeySyntax::Quoted, false), (KeySyntax::Uuid, true)]
+        {
+            let endless = KeyRule { longest: None, ..rule(header(), syntax) };
+            assert_eq!(bad_forms(&endless).contains(&KeyForm::TooLong), is_known, "{syntax:?}");
+        }
     }
 
     #[test]

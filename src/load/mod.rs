@@ -7,7 +7,7 @@
 //! | `message`, `keys`, `session` | one request from its templates: keys, logins |
 //! | `forms`, `spelling`, `manners`, `tree`, `fingerprint` | other bytes of the same meaning |
 //! | `http` | one HTTP/1.1 request on the wire for each attempt, and its reply |
-//! | `outcome` | what a reply means under the contract |
+//! | `outcome`, `meanings` | what a reply means under the contract, and beside what is known already |
 //! | `phase` | one phase from its sketch to its summary |
 //! | `burst` | all last bytes in one instant, or as the arrival says |
 //! | `scripts`, `asker` | one after the other; a client and its retries |
@@ -32,6 +32,7 @@ mod http;
 mod keys;
 mod letter;
 mod manners;
+mod meanings;
 mod message;
 mod outcome;
 mod phase;

@@ -2,7 +2,8 @@
 //!
 //! Answers that name a code in the body are asked before those that go by status alone, so that
 //! in-progress and mismatch can share a status. Between two answers that can't be told apart the
-//! milder reading comes first: pending, then parked, then the refusals.
+//! milder reading comes first: pending, then parked, then the refusals. What else is known of the key
+//! may rule it out (`meanings`).
 
 use serde_json::Value;
 
@@ -59,6 +60,17 @@ pub fn classify(contract: &Contract, request: &Request, seen: Seen<'_>) -> Readi
             Reading { replay_marker: marker(contract, reply), ..reading }
         }
     }
+}
+
+/// A pending answer that can only be the refusal of a changed request, read as that.
+pub(super) fn as_mismatch(reading: Reading) -> Reading {
+    Reading { outcome: Outcome::Refused, refusal: Some("mismatch"), waiting: None, ..reading }
+}
+
+/// Whether a reply may be the refusal of a changed request, whatever else it may be.
+pub(super) fn may_be_mismatch(contract: &Contract, reply: &Reply) -> bool {
+    let body = serde_json::from_slice(&reply.body).ok();
+    contract.mismatch().is_some_and(|answer| is(answer, reply.status, body.as_ref()))
 }
 
 /// The token in a success of a request that is sent for one.

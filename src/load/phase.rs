@@ -109,6 +109,7 @@ impl Load {
         self.next_attempt.fetch_add(attempt - from, Ordering::Relaxed);
         self.next_variant = variant;
         let recorder = self.settings.recorder.clone();
+        self.meanings.learn(&plan.intents);
         for intent in &plan.intents {
             recorder.record(Fact::Intent(intent.clone())).await;
         }

@@ -22,6 +22,7 @@ use super::error::LoadError;
 use super::files::Room;
 use super::http::ReplyBudget;
 use super::letter::Letter;
+use super::meanings::Meanings;
 use super::progress::Progress;
 use super::scribe::{Account, Scribe, Tally};
 use super::session::Sessions;
@@ -63,6 +64,7 @@ pub struct Load {
     pub(super) next_intent: u32,
     pub(super) next_attempt: Arc<AtomicU32>,
     pub(super) next_variant: u32,
+    pub(super) meanings: Arc<Meanings>,
     bodies: Arc<Mutex<Bodies>>,
     /// Intents without a definite outcome so far, with what asks for them.
     undecided: Vec<(Intent, Kept)>,
@@ -92,6 +94,7 @@ impl Load {
         Self {
             cast: Cast::new(settings.run, &settings.actor, &settings.contract.key),
             dice: Dice::new(settings.seed, settings.run),
+            meanings: Arc::new(Meanings::of(&settings.contract)),
             settings,
             sessions: Sessions::new(),
             next_intent: 0,
@@ -182,6 +185,7 @@ impl Load {
             budget: ReplyBudget::new(REPLY_BYTES),
             connects: Semaphore::new(CONNECTS_IN_FLIGHT),
             next_attempt: Arc::clone(&self.next_attempt),
+            meanings: Arc::clone(&self.meanings),
             progress: Arc::clone(&settings.progress),
             stop: stop.clone(),
             room,

@@ -250,12 +250,34 @@ impl Contract {
         presets::contract("order-strict").expect("there is a file for it")
     }
 
+    /// The contract of a preset, by its name in profiles.
+    pub fn of_preset(name: &str) -> Option<Self> {
+        presets::contract(name)
+    }
+
     /// The rejection of changed parameters, where there is one.
     pub const fn mismatch(&self) -> Option<&Answer> {
         match &self.other_parameters {
             OtherParameters::Rejected { answer, .. } => Some(answer),
             OtherParameters::OldResult | OtherParameters::Unsaid => None,
         }
+    }
+
+    /// Whether an answer may be `in progress` and a rejection of changed parameters alike: they share a
+    /// status, and no code tells them apart.
+    pub fn mismatch_may_be_in_progress(&self) -> bool {
+        let Some(mismatch) = self.mismatch() else { return false };
+        let has_one_status = |status| mismatch.statuses.contains(status);
+        let has_one_code = match (&self.in_progress.code, &mismatch.code) {
+            (None, None) => true,
+            (Some(one), Some(other)) => {
+                one.pointer == other.pointer
+                    && one.values.iter().any(|value| other.values.contains(value))
+            }
+            // The one with a code is looked for first.
+            (None, Some(_)) | (Some(_), None) => false,
+        };
+        self.in_progress.statuses.iter().any(has_one_status) && has_one_code
     }
 
     /// The rejection of a request without a key, where there is one.

@@ -9,6 +9,7 @@
     reason = "helpers of tests are tests; clippy's own exemption ends at #[test]"
 )]
 
+mod agreed;
 mod bursts;
 mod clauses;
 mod fixture;
