@@ -55,10 +55,12 @@ pub async fn pause(process: &ProcessId, journal: &Journal) -> Result<Paused, Cha
     Err(ChaosError::StillRuns { process: *process, limit: READ_BACK_LIMIT })
 }
 
-/// Sends all SIGCONTs in one instant, at once when first polled, then reads back. What became of each,
-/// in their order: one that has ended meanwhile doesn't keep the others from being told.
-pub async fn resume_all(mut paused: Vec<Paused>) -> Vec<Result<Resumed, ChaosError>> {
-    let sent = continue_together(&paused);
+/// Sends the SIGCONTs of all families in one instant, at once when first polled, then reads back; those
+/// of one family go out in its order. What became of each, in their order: one that has ended meanwhile
+/// doesn't keep the others from being told.
+pub async fn resume_all(families: Vec<Vec<Paused>>) -> Vec<Result<Resumed, ChaosError>> {
+    let sent = continue_together(&families);
+    let mut paused: Vec<Paused> = families.into_iter().flatten().collect();
     let mut resumed = Vec::with_capacity(paused.len());
     for (one, (signalled, sent)) in paused.iter_mut().zip(sent) {
         resumed.push(one.note_resumed(signalled, sent));
@@ -75,33 +77,37 @@ pub async fn resume_all(mut paused: Vec<Paused>) -> Vec<Result<Resumed, ChaosErr
 
 type Signalled = (Result<(), GuardError>, Instant);
 
-/// One thread to a core; all spin until the last one is there, then each begins with a process of its
+/// One thread to a core; all spin until the last one is there, then each begins with a family of its
 /// own. Whoever is done goes on with what the others haven't begun, since they may have lost their
 /// core meanwhile.
-fn continue_together(paused: &[Paused]) -> Vec<Signalled> {
+fn continue_together(families: &[Vec<Paused>]) -> Vec<Signalled> {
     let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
-    let senders = cores.min(paused.len());
+    let senders = cores.min(families.len());
     let missing = AtomicUsize::new(senders);
-    let is_taken: Vec<AtomicBool> = paused.iter().map(|_| AtomicBool::new(false)).collect();
+    let is_taken: Vec<AtomicBool> = families.iter().map(|_| AtomicBool::new(false)).collect();
+    let send = |one: &Paused| {
+        let before = Instant::now();
+        (one.process.signal(Signal::Continue), before)
+    };
     let send_from = |first: usize| {
         meet(&missing);
-        let places = (first..paused.len()).chain(0..first);
-        let mut sent = Vec::with_capacity(paused.len());
-        for place in places.filter(|&place| !is_taken[place].swap(true, Ordering::AcqRel)) {
-            let before = Instant::now();
-            sent.push((place, (paused[place].process.signal(Signal::Continue), before)));
-        }
-        sent
+        let places = (first..families.len()).chain(0..first);
+        let free = places.filter(|&place| !is_taken[place].swap(true, Ordering::AcqRel));
+        free.map(|place| (place, families[place].iter().map(send).collect())).collect()
     };
-    let mut sent: Vec<(usize, Signalled)> = std::thread::scope(|scope| {
+    let mut sent: Vec<(usize, Vec<Signalled>)> = std::thread::scope(|scope| {
         let send_from = &send_from;
-        let firsts = (0..senders).map(|sender| sender * paused.len() / senders);
+        let firsts = (0..senders).map(|sender| sender * families.len() / senders);
         let all: Vec<_> = firsts.map(|first| scope.spawn(move || send_from(first))).collect();
         let joined = all.into_iter().map(std::thread::ScopedJoinHandle::join);
-        joined.flat_map(|sent| sent.unwrap_or_else(|panic| resume_unwind(panic))).collect()
+        joined
+            .flat_map(|sent: std::thread::Result<Vec<_>>| {
+                sent.unwrap_or_else(|panic| resume_unwind(panic))
+            })
+            .collect()
     });
     sent.sort_unstable_by_key(|(place, _)| *place);
-    sent.into_iter().map(|(_, signalled)| signalled).collect()
+    sent.into_iter().flat_map(|(_, family)| family).collect()
 }
 
 /// Waits for the others without giving up the core.
@@ -131,7 +137,7 @@ impl Paused {
     /// # Errors
     /// When it has ended meanwhile, or doesn't run.
     pub async fn resume(self) -> Result<Resumed, ChaosError> {
-        resume_all(vec![self]).await.pop().expect("one was given, so one comes back")
+        resume_all(vec![vec![self]]).await.pop().expect("one was given, so one comes back")
     }
 
     fn note_resumed(

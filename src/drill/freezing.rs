@@ -87,7 +87,7 @@ impl Freezer for GroundFreezer {
             let mut all = Vec::new();
             for (id, family) in paused {
                 owners.extend(family.iter().map(|_| id));
-                all.extend(family.into_iter().rev());
+                all.push(family.into_iter().rev().collect());
             }
             let mut moments: Vec<(InstanceId, Instant)> = Vec::new();
             for (id, resumed) in owners.into_iter().zip(chaos::resume_all(all).await) {

@@ -55,16 +55,16 @@ async fn a_dropped_pause_is_undone() {
 }
 
 #[tokio::test]
-async fn several_are_resumed_in_order_and_all_of_them_run() {
+async fn several_families_are_resumed_at_once_each_in_its_order() {
     let guard = guard().await;
-    let sleepers: Vec<_> = (0..3).map(|_| Sleeper::start()).collect();
-    let mut paused = Vec::new();
-    for (_, process) in &sleepers {
-        paused.push(chaos::pause(process, guard.journal()).await.unwrap());
+    let sleepers: Vec<_> = (0..6).map(|_| Sleeper::start()).collect();
+    let mut families = vec![Vec::new(), Vec::new(), Vec::new()];
+    for ((_, process), place) in sleepers.iter().zip(0..) {
+        families[place / 2].push(chaos::pause(process, guard.journal()).await.unwrap());
     }
-    let resumed = chaos::resume_all(paused).await;
+    let resumed = chaos::resume_all(families).await;
     let resumed: Vec<_> = resumed.into_iter().collect::<Result<_, _>>().unwrap();
-    assert!(resumed.is_sorted_by_key(|one| one.sent));
+    assert!(resumed.chunks(2).all(|family| family.is_sorted_by_key(|one| one.sent)));
     for (one, (_, process)) in resumed.iter().zip(&sleepers) {
         assert_eq!(one.process, *process);
         assert_eq!(is(*process, State::Live), Ok(()));
@@ -78,7 +78,7 @@ async fn one_that_ended_does_not_keep_the_others_paused() {
     let mut sleepers: Vec<_> = (0..2).map(|_| Sleeper::start()).collect();
     let mut paused = Vec::new();
     for (_, process) in &sleepers {
-        paused.push(chaos::pause(process, guard.journal()).await.unwrap());
+        paused.push(vec![chaos::pause(process, guard.journal()).await.unwrap()]);
     }
     sleepers.remove(0);
     let resumed = chaos::resume_all(paused).await;
