@@ -8,16 +8,23 @@ use std::fmt::Write;
 use comfy_table::ContentArrangement;
 
 use super::super::format::duration_us;
-use super::super::result::{BudgetResult, GateResult};
+use super::super::result::{BudgetResult, FindingResult, GateResult};
 use super::{GREEN, RED, YELLOW, heading, table, wrapped};
 use crate::audit::GateState;
 
-pub(super) fn write(gates: &[GateResult], budgets: &[BudgetResult], out: &mut String) {
+pub(super) fn write(
+    gates: &[GateResult],
+    budgets: &[BudgetResult],
+    findings: &[FindingResult],
+    out: &mut String,
+) {
+    let is_told = |gate: &GateResult| findings.iter().any(|found| found.code == gate.code);
     heading(out, "GATE");
     let mut table = table(4);
     table.set_content_arrangement(ContentArrangement::Dynamic);
     for gate in gates.iter().filter(|gate| stands_alone(gate)) {
         let mark = match (gate.state, is_condition(gate)) {
+            (GateState::Held, _) if is_told(gate) => "!",
             (GateState::Held, _) => "ok",
             (_, true) => "?",
             (_, false) => "x",
@@ -41,29 +48,17 @@ pub(super) fn write(gates: &[GateResult], budgets: &[BudgetResult], out: &mut St
         let styled = match line.split_once(' ') {
             Some(("x", rest)) => format!("{RED}x{RED:#} {rest}"),
             Some(("ok", rest)) => format!("{GREEN}ok{GREEN:#} {rest}"),
+            Some(("!", rest)) => format!("{YELLOW}!{YELLOW:#} {rest}"),
             Some(("?", rest)) => format!("{YELLOW}?{YELLOW:#} {rest}"),
             _ => line.to_owned(),
         };
         let _ = writeln!(out, "    {styled}");
     }
-    let unjudged = unjudged(gates);
+    let unjudged = codes(gates, |gate| gate.state == GateState::NotJudged);
     if !unjudged.is_empty() {
-        wrapped(out, 4, "-  not judged: ", &format!("{unjudged}."));
+        let about = "nothing of their kind happened, or the profile names no table for them";
+        wrapped(out, 4, "-  not judged: ", &format!("{} ({about})", unjudged.join(" ")));
     }
-}
-
-/// What wasn't judged, by its reason: `no bad keys (I26), no changed requests (G5)`.
-fn unjudged(gates: &[GateResult]) -> String {
-    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
-    for gate in gates.iter().filter(|gate| gate.state == GateState::NotJudged) {
-        match reasons.iter_mut().find(|(reason, _)| *reason == gate.detail) {
-            Some((_, codes)) => codes.push(&gate.code),
-            None => reasons.push((&gate.detail, vec![&gate.code])),
-        }
-    }
-    let told: Vec<String> =
-        reasons.iter().map(|(why, codes)| format!("{why} ({})", codes.join(" "))).collect();
-    told.join("; ")
 }
 
 /// Gates G.. say whether the run can prove anything.

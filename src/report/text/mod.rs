@@ -25,7 +25,7 @@ const DIM: Style = Style::new().dimmed();
 /// The whole text, with ANSI styles that the terminal's edge removes where they aren't wanted.
 pub fn text(result: &RunResult) -> String {
     let mut out = String::new();
-    gate::write(&result.gates, &result.budgets, &mut out);
+    gate::write(&result.gates, &result.budgets, &result.findings, &mut out);
     for (index, finding) in result.findings.iter().enumerate() {
         tell(finding, &result.findings[..index], &mut out);
     }
@@ -38,7 +38,7 @@ pub fn text(result: &RunResult) -> String {
 /// What an audit of rows alone came to.
 pub fn live_text(result: &LiveResult) -> String {
     let mut out = String::new();
-    gate::write(&result.gates, &[], &mut out);
+    gate::write(&result.gates, &[], &result.findings, &mut out);
     for (index, finding) in result.findings.iter().enumerate() {
         tell(finding, &result.findings[..index], &mut out);
     }
