@@ -38,7 +38,17 @@ pub async fn find(
     intent: &Intent,
     window: Duration,
 ) -> Result<Option<Order>, ShopError> {
-    let found = sqlx::query_as(BY_WINDOW)
+    find_by(BY_WINDOW, connection, intent, window).await
+}
+
+/// By a statement over user, product and the window's length.
+pub async fn find_by(
+    statement: &'static str,
+    connection: &mut OrderConnection,
+    intent: &Intent,
+    window: Duration,
+) -> Result<Option<Order>, ShopError> {
+    let found = sqlx::query_as(statement)
         .bind(&intent.user)
         .bind(intent.wish.product_id)
         .bind(window.as_secs_f64())

@@ -9,8 +9,9 @@ use super::{Defect, DefectInfo, Partner};
 use crate::shop::{
     error::ShopError,
     intent::Intent,
-    order::{self, Order},
+    order::Order,
     transaction::OrderConnection,
+    window,
 };
 
 const IN_THIS_WINDOW: &str = include_str!("../sql/order_in_this_window.sql");
@@ -27,14 +28,7 @@ pub const INFO: DefectInfo = DefectInfo {
 pub async fn look(
     connection: &mut OrderConnection,
     intent: &Intent,
-    window: Duration,
+    length: Duration,
 ) -> Result<Option<Order>, ShopError> {
-    let found = sqlx::query_as(IN_THIS_WINDOW)
-        .bind(&intent.user)
-        .bind(intent.wish.product_id)
-        .bind(window.as_secs_f64())
-        .fetch_optional(connection.raw())
-        .await;
-    let found: Option<order::Row> = connection.checked("looking for the order", found)?;
-    Ok(found.map(Order::from))
+    window::find_by(IN_THIS_WINDOW, connection, intent, length).await
 }
