@@ -25,11 +25,11 @@ fn installed() -> &'static Path {
         let mut npm = Command::new("npm");
         npm.args(["ci", "--no-audit", "--no-fund"]).current_dir(copy.path());
         let done = npm.output().unwrap_or_else(|error| {
-            panic!("this test needs Node 20 with npm ({error}): apt-get install nodejs npm")
+            panic!("this test needs Node 18 with npm ({error}): apt-get install nodejs npm")
         });
         assert!(
             done.status.success(),
-            "npm ci failed; it needs Node 20 (apt-get install nodejs npm) and a registry:\n{}",
+            "npm ci failed; it needs Node 18 (apt-get install nodejs npm) and a registry:\n{}",
             String::from_utf8_lossy(&done.stderr)
         );
         copy
