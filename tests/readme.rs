@@ -108,6 +108,15 @@ fn every_sh_block_has_commands_that_the_program_takes() {
 }
 
 #[test]
+fn the_steps_for_a_service_of_ones_own_are_a_profile() {
+    let text = blocks("toml").concat();
+    let env = |name: &str| (name == "ORDERS_TOKEN").then(|| "a-token".to_owned());
+    let profile = dupeproof::profile::parse(Path::new("README.md"), &text, &env);
+    let profile = profile.unwrap_or_else(|error| panic!("{}", error.render(false)));
+    assert!(matches!(profile.target, dupeproof::profile::Target::Launched(_)));
+}
+
+#[test]
 fn every_profile_and_page_that_the_readme_names_is_there() {
     let readme = read("README.md");
     for (_, link) in readme
