@@ -1,0 +1,8 @@
+//! The wire's codecs: any cut of the bytes gives the same frames and the same bytes, against other
+//! people's decoders and against what real drivers and servers say to each other.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail like the tests themselves")]
+
+mod cuts;
+mod redis_frames;
+mod redis_meaning;
