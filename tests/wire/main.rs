@@ -4,5 +4,9 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like the tests themselves")]
 
 mod cuts;
+mod postgres_frames;
+mod postgres_meaning;
+mod postgres_messages;
+mod postgres_peer;
 mod redis_frames;
 mod redis_meaning;
