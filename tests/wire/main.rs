@@ -4,9 +4,13 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like the tests themselves")]
 
 mod cuts;
+mod lab;
 mod postgres_frames;
 mod postgres_meaning;
 mod postgres_messages;
 mod postgres_peer;
+mod recorded_postgres;
+mod recorded_redis;
 mod redis_frames;
 mod redis_meaning;
+mod relay;

@@ -153,6 +153,11 @@ pub fn their_requests(bytes: &[u8], at: usize) -> Vec<(u64, String)> {
 }
 
 pub fn their_replies(bytes: &[u8]) -> Vec<(u64, String)> {
+    their_replies_from(bytes, 0)
+}
+
+/// What the server sent behind its answers of one byte.
+pub fn their_replies_from(bytes: &[u8], at: usize) -> Vec<(u64, String)> {
     let next = |buffer: &mut BytesMut| PgWireBackendMessage::decode(buffer, &context()).unwrap();
-    decode(bytes, 0, next, their_reply)
+    decode(bytes, at, next, their_reply)
 }
