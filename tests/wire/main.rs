@@ -4,6 +4,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like the tests themselves")]
 
 mod cuts;
+mod holding;
 mod lab;
 mod postgres_frames;
 mod postgres_meaning;

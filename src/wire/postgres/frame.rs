@@ -193,3 +193,19 @@ pub(super) fn tagged(head: &[u8]) -> Result<Head, &'static str> {
 pub(super) fn word(bytes: &[u8]) -> Option<u32> {
     bytes.first_chunk().map(|bytes| u32::from_be_bytes(*bytes))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_bounded_whatever_is_sent() {
+        let mut frames = Frames::new(Opening::Tag);
+        let read = |_: Opening, head: &[u8]| tagged(head);
+        frames.scan(b"d\x7f\xff\xff\xff", read, &mut |_| {});
+        for _ in 0..2_000 {
+            frames.scan(&[b'x'; 1_000], read, &mut |_| {});
+        }
+        assert!(frames.open.is_some() && frames.kept.capacity() <= 2 * KEPT);
+    }
+}

@@ -77,12 +77,8 @@ impl Names {
         let unit = self.sent_units;
         let sent = match request {
             Request::Parse { statement, sql, types } => {
-                let parsed = Statement {
-                    sql: sql.bytes.to_vec(),
-                    is_whole: sql.is_whole,
-                    types: types.collect(),
-                };
-                let before = put(&mut self.statements, statement, Arc::new(parsed));
+                let parsed = Arc::new(Statement::of(*sql, *types));
+                let before = put(&mut self.statements, statement, parsed);
                 Sent::Parse((*statement).into(), before)
             }
             Request::Bind(bind) => {
@@ -99,13 +95,12 @@ impl Names {
             Request::Describe(Target::Statement(name)) => Sent::Describe(Some((*name).into())),
             Request::Describe(Target::Portal(_)) => Sent::Describe(None),
             Request::Execute { portal, .. } => {
-                let statement =
-                    self.portals.get(*portal).and_then(|portal| portal.statement.as_ref());
-                Sent::Execute(
-                    statement.map(|statement| given_back(&statement.sql)).unwrap_or_default(),
-                )
+                let portal = self.portals.get(*portal);
+                let statement = portal.and_then(|portal| portal.statement.as_ref());
+                let ends = statement.map(|statement| statement.ends.clone());
+                Sent::Execute(ends.unwrap_or_default().into())
             }
-            Request::Query(sql) => Sent::Query(given_back(sql.bytes)),
+            Request::Query(sql) => Sent::Query(deallocated(sql.bytes).into()),
             Request::FunctionCall { .. } => Sent::Call,
             Request::Sync if self.is_copying => return,
             Request::Sync => Sent::Sync,
@@ -264,10 +259,6 @@ impl Names {
 
 const fn ends_unit(sent: &Sent) -> bool {
     matches!(sent, Sent::Sync | Sent::Query(_) | Sent::Call)
-}
-
-fn given_back(sql: &[u8]) -> VecDeque<Vec<u8>> {
-    deallocated(sql).into()
 }
 
 /// Gives a name a meaning where there is room for it; what it meant before.

@@ -1,5 +1,11 @@
 //! A prepared statement, and which names a text of SQL gives back.
 
+use crate::wire::Part;
+
+use super::request::Types;
+
+const VERB: &[u8] = b"deallocate";
+
 /// What a Parse said, as far as it was kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statement {
@@ -8,12 +14,29 @@ pub struct Statement {
     pub is_whole: bool,
     /// OIDs of its parameters, from the Parse or the server's description; 0 is not known.
     pub types: Vec<u32>,
+    /// What its execution ends.
+    pub(super) ends: Vec<Vec<u8>>,
+}
+
+impl Statement {
+    pub(super) fn of(sql: Part<'_>, types: Types<'_>) -> Self {
+        Self {
+            sql: sql.bytes.to_vec(),
+            is_whole: sql.is_whole,
+            types: types.collect(),
+            ends: deallocated(sql.bytes),
+        }
+    }
 }
 
 /// The names that the DEALLOCATEs of a text end, in order; those of DEALLOCATE ALL are none. The
 /// server's answer, and not this, says whether they were executed.
 pub(super) fn deallocated(sql: &[u8]) -> Vec<Vec<u8>> {
     let mut names = Vec::new();
+    // Nearly all texts have none, and this is asked of each.
+    if !sql.windows(VERB.len()).any(|word| word.eq_ignore_ascii_case(VERB)) {
+        return names;
+    }
     let mut words = Words { rest: sql };
     let mut statement: Vec<Word> = Vec::new();
     loop {
@@ -39,7 +62,7 @@ pub(super) fn deallocated(sql: &[u8]) -> Vec<Vec<u8>> {
 fn deallocated_by(statement: &[Word]) -> Option<Vec<u8>> {
     let texts: Vec<&[u8]> = statement.iter().filter_map(Word::text).collect();
     match texts.as_slice() {
-        [verb, name] | [verb, b"prepare", name] if *verb == b"deallocate" && *name != b"all" => {
+        [verb, name] | [verb, b"prepare", name] if *verb == VERB && *name != b"all" => {
             Some(name.to_vec())
         }
         _ => None,

@@ -101,6 +101,12 @@ impl Capture {
         self.script.as_ref().map(|script| script.digest().bytes())
     }
 
+    /// Bytes that it holds on to.
+    #[cfg(test)]
+    pub(super) fn memory(&self) -> usize {
+        self.kept.capacity() + self.arguments.capacity() * size_of::<Argument>()
+    }
+
     /// How many arguments of this command may be kept, by its verb and what follows it.
     fn kept_arguments(&self) -> usize {
         let is = |place: usize, word: &[u8]| {

@@ -118,3 +118,20 @@ impl Scanner for Replies {
         self.at
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_bounded_whatever_a_server_sends() {
+        for head in ["*999999999\r\n", "$999999999\r\n", "+", "|999999999\r\n", "*?\r\n"] {
+            let mut replies = Replies::new();
+            replies.scan(head.as_bytes(), &mut |_| {});
+            for _ in 0..2_000 {
+                replies.scan(&b"$10\r\n0123456789\r\n".repeat(50)[..], &mut |_| {});
+            }
+            assert!(replies.kept.capacity() <= 2 * KEPT, "{head}");
+        }
+    }
+}

@@ -136,3 +136,28 @@ impl Scanner for Requests {
         self.at
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is kept of requests of any size, where they have room to grow.
+    #[test]
+    fn memory_is_bounded_whatever_a_client_sends() {
+        let heads = [
+            "*1000000\r\n$3\r\nSET\r\n".to_owned(),
+            "*3\r\n$4\r\nEVAL\r\n$999999999\r\n".to_owned(),
+            "an inline command ".to_owned(),
+        ];
+        for head in heads {
+            let mut requests = Requests::new();
+            requests.scan(head.as_bytes(), &mut |_| {});
+            for _ in 0..2_000 {
+                requests.scan(&b"$10\r\n0123456789\r\n".repeat(50), &mut |_| {});
+            }
+            assert_ne!(requests.state, State::Opaque);
+            assert!(requests.capture.memory() <= 16 * 1024, "{head}");
+            assert!(requests.line.capacity() <= 2 * MOST_OF_A_LINE, "{head}");
+        }
+    }
+}
