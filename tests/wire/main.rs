@@ -9,6 +9,7 @@ mod lab;
 mod postgres_frames;
 mod postgres_meaning;
 mod postgres_messages;
+mod postgres_model;
 mod postgres_peer;
 mod recorded_postgres;
 mod recorded_redis;

@@ -56,6 +56,8 @@ pub struct Names {
     is_ready: bool,
     /// Whether the client is to send the data of a COPY, among which the server ignores Syncs.
     is_copying: bool,
+    /// Whether the server has failed and ignores what comes until a Sync.
+    is_skipping: bool,
     is_lost: bool,
     sent_units: u64,
     done_units: u64,
@@ -74,6 +76,10 @@ impl Names {
 
     /// The client has sent this; each message once, in order.
     pub fn sent(&mut self, request: &Request<'_>) {
+        if self.is_skipping && !matches!(request, Request::Sync) {
+            return;
+        }
+        self.is_skipping = false;
         let unit = self.sent_units;
         let sent = match request {
             Request::Parse { statement, sql, types } => {
@@ -168,6 +174,8 @@ impl Names {
                 _ => {}
             }
         }
+        // The Sync is still to be sent, and what comes before it is ignored.
+        self.is_skipping = self.is_ready && self.pending.is_empty();
     }
 
     fn unit_ends(&mut self, transaction: Transaction) {
@@ -175,6 +183,7 @@ impl Names {
             return;
         }
         self.is_copying = false;
+        self.is_skipping = false;
         self.done_units += 1;
         while self.pending.pop_front().is_some_and(|sent| !ends_unit(&sent)) {}
         if transaction == Transaction::Idle {
