@@ -4,7 +4,7 @@
 //! Its memory is one buffer of a fixed size. Where that is full, [`Codec::spare`] is empty, so
 //! that the owner stops reading and the sender is held up by TCP itself; a frame that is larger
 //! than the buffer passes in pieces. An owner who may want to hold a frame holds at its beginning
-//! until it is known, which is always sooner than the buffer is full. Three places follow each other: `passed <= gate <= scanned`.
+//! until it is known, which is sooner than a buffer of the usual size is full. Three places follow each other: `passed <= gate <= scanned`.
 
 use super::mark::{Mark, Scanner};
 

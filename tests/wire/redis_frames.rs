@@ -213,7 +213,7 @@ fn ends(units: &[Vec<u8>]) -> Vec<u64> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
     fn replies_are_the_same_in_any_cut(

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use dupeproof::wire::redis::{Aggregate, Answer, Replies, Reply, Request, Requests, SetOptions};
-use dupeproof::wire::{Mark, Part, Scanner};
+use dupeproof::wire::{Codec, Mark, Part, Scanner};
 
 use crate::cuts::pass;
 
@@ -184,6 +184,27 @@ fn replies_say_what_they_are() {
     // An attribute is no reply, it stands in front of one.
     is(b"|1\r\n+ttl\r\n*2\r\n:1\r\n:2\r\n:5\r\n", Answer::Integer(5));
     is(b"|?\r\n+ttl\r\n:1\r\n.\r\n:5\r\n", Answer::Integer(5));
+}
+
+#[test]
+fn a_reply_behind_a_long_attribute_is_told_in_time() {
+    let note = "n".repeat(200_000);
+    let bytes = format!("|1\r\n+note\r\n${}\r\n{note}\r\n:5\r\n", note.len());
+    let read = |reply: &Reply<'_>| format!("{:?}", reply.answer());
+    let passage = pass(Replies::new(), 1 << 16, bytes.as_bytes(), &[4096], read);
+    assert_eq!(
+        (passage.frames[0].known.as_str(), passage.frames[0].ended.as_str()),
+        ("Unknown", "Integer(5)")
+    );
+    // Held from its beginning, it is told before there is no more room.
+    let mut codec = Codec::new(Replies::new());
+    let mut is_told = false;
+    assert!(codec.hold_at(0));
+    for piece in bytes.as_bytes().chunks(4096).take(15) {
+        codec.spare()[..piece.len()].copy_from_slice(piece);
+        codec.filled(piece.len(), &mut |mark| is_told |= matches!(mark, Mark::Known(_)));
+    }
+    assert!(is_told);
 }
 
 #[test]

@@ -7,6 +7,9 @@ use super::values::{Event, Role, Values};
 
 /// As much of a reply as is kept, from its own value on: attributes in front of it are not.
 const KEPT: usize = 1024;
+/// A reply that is longer is told after so many bytes, whatever is known by then: its own value may
+/// lie behind a long attribute.
+const TOLD_AFTER: u64 = 32 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
@@ -106,12 +109,14 @@ impl Scanner for Replies {
         }
         if self.state == State::Within {
             self.keep(&bytes[own..]);
-            if self.kept.len() == KEPT && !self.is_told {
-                self.is_told = true;
-                seen(Mark::Known(Reply::new(self.start, &self.kept)));
-            }
         }
         self.at += (bytes.len() - used) as u64;
+        let is_open = matches!(self.state, State::Before | State::Within);
+        let is_due = self.kept.len() == KEPT || self.at - self.start >= TOLD_AFTER;
+        if is_open && is_due && !self.is_told {
+            self.is_told = true;
+            seen(Mark::Known(Reply::new(self.start, &self.kept)));
+        }
     }
 
     fn position(&self) -> u64 {
