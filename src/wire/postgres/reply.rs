@@ -6,7 +6,7 @@ use super::fields::Fields;
 use super::frame::{Frame, Lead};
 use super::request::Types;
 
-/// Where a session stands, by ReadyForQuery.
+/// Where a connection stands, by ReadyForQuery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transaction {
     /// Outside of a transaction.
