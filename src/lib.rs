@@ -7,7 +7,7 @@
 //! |---|---|
 //! | face | [`cli`], [`ui`] |
 //! | conductors | [`drill`], [`settle`] |
-//! | hands | [`load`], [`chaos`], [`observe`], [`lab`] |
+//! | hands | [`load`], [`chaos`], [`observe`], [`lab`], [`wire`] |
 //! | judgement | [`audit`], [`story`], [`report`] |
 //! | base | [`profile`], [`history`], [`guard`], [`codes`] |
 //! | stranger | [`shop`] |
@@ -28,3 +28,4 @@ pub mod settle;
 pub mod shop;
 pub mod story;
 pub mod ui;
+pub mod wire;

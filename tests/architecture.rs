@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
     let base = ["profile", "history", "guard", "codes"];
     let judgement = ["audit", "story", "report"];
-    let hands = ["load", "chaos", "observe", "lab"];
+    let hands = ["load", "chaos", "observe", "lab", "wire"];
     let with = |own: &[&'static str]| [own, &base].concat();
     let conductor = |own: &[&'static str]| [own, &hands, &judgement, &base].concat();
     BTreeMap::from([
@@ -21,6 +21,7 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
         ("chaos", with(&[])),
         ("observe", with(&[])),
         ("lab", with(&[])),
+        ("wire", with(&[])),
         ("audit", with(&[])),
         ("story", with(&["audit"])),
         ("report", with(&["audit", "story"])),

@@ -1,0 +1,23 @@
+//! The PostgreSQL protocol, versions 3.0 and later, both directions.
+//!
+//! Specification: <https://www.postgresql.org/docs/current/protocol.html>, message formats on
+//! <https://www.postgresql.org/docs/current/protocol-message-formats.html>.
+
+mod backend;
+mod bind;
+mod fields;
+mod frame;
+mod frontend;
+mod names;
+mod reply;
+mod request;
+mod statement;
+
+pub use backend::Backend;
+pub use bind::{Bind, Parameter};
+pub use frame::{Frame, Lead};
+pub use frontend::Frontend;
+pub use names::{Names, Portal};
+pub use reply::{Reply, Transaction, Trouble};
+pub use request::{Request, Target};
+pub use statement::Statement;

@@ -1,0 +1,18 @@
+//! The wire's codecs: any cut of the bytes gives the same frames and the same bytes, against other
+//! people's decoders and against what real drivers and servers say to each other.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail like the tests themselves")]
+
+mod cuts;
+mod holding;
+mod lab;
+mod postgres_frames;
+mod postgres_meaning;
+mod postgres_messages;
+mod postgres_model;
+mod postgres_peer;
+mod recorded_postgres;
+mod recorded_redis;
+mod redis_frames;
+mod redis_meaning;
+mod relay;
