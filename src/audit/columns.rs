@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use crate::codes;
 use crate::history::{Doubt, OrderRow, Snapshot};
-use crate::profile::{Burst, Hole};
+use crate::profile::{Burst, Hole, Target};
 
 use super::Case;
 use super::index::{Index, same_id};
@@ -33,6 +33,10 @@ pub(super) struct Said {
 #[derive(Debug)]
 pub(super) struct Columns<'a> {
     pub said: Said,
+    /// Whether the orders tell how much of which product they hold.
+    pub sums: bool,
+    /// Whether nobody else can have used the database: it was made for this run.
+    pub is_private: bool,
     pub user: Option<&'a str>,
     pub key: Option<&'a str>,
     pub product: Option<&'a str>,
@@ -56,6 +60,16 @@ impl Tally {
     const fn is_believed(self) -> bool {
         self.agree > 0 || self.differ < ENOUGH
     }
+}
+
+fn is_private(case: &Case<'_>) -> bool {
+    let profile = case.profile;
+    let is_ours = match profile.target {
+        Target::Lab => true,
+        Target::Launched(_) => profile.postgres.is_none(),
+        Target::Attached(_) => false,
+    };
+    is_ours && profile.actor.users.is_empty() && profile.actor.products.is_empty()
 }
 
 impl Said {
@@ -92,6 +106,8 @@ impl<'a> Columns<'a> {
         let said = Said::by(case);
         let mut columns = Self {
             said,
+            sums: false,
+            is_private: is_private(case),
             user: table.user.as_deref(),
             key: table.key.as_deref().filter(|_| said.key),
             product: table.product.as_deref().filter(|_| said.product),
@@ -102,6 +118,8 @@ impl<'a> Columns<'a> {
         if let Some(snapshot) = snapshot {
             columns.distrust(index, snapshot);
         }
+        let is_believed = columns.product.is_some() || !said.product;
+        columns.sums = table.product.is_some() && table.quantity.is_some() && is_believed;
         columns
     }
 

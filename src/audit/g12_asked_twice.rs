@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use crate::codes::G12;
 use crate::history::{Attempt, Outcome, PhaseFacts, PhaseId};
-use crate::profile::Burst;
+use crate::profile::{Burst, Phase};
 
 use super::bench::Bench;
 use super::ruling::Ruling;
@@ -17,6 +17,8 @@ use super::words::{list, share};
 
 const CURE: &str = "use two threads or more for each user (or a larger `duplicate-share`), and a client \
                     that waits long enough for its answers (`[client] timeout`, `retries`)";
+
+const RATE_CURE: &str = "give the `rate` a `duplicate-share`, or add a burst";
 
 pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let answered = |attempt: &&&Attempt| {
@@ -32,6 +34,10 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     };
     let asking: Vec<&PhaseFacts> = bench.case.history.phases.iter().filter(sets_out).collect();
     if asking.is_empty() {
+        let is_rate = |phase: &Phase| matches!(phase.burst, Burst::Rate(_));
+        if profile.phases.iter().all(is_rate) && !profile.phases.is_empty() {
+            return Ruling::missed(&G12, "nothing was asked for twice", RATE_CURE);
+        }
         return Ruling::not_judged(&G12, "no phase that asks for anything twice");
     }
     let ids: HashSet<PhaseId> = asking.iter().map(|phase| phase.id).collect();

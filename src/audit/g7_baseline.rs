@@ -5,12 +5,13 @@
 
 use crate::codes::G7;
 use crate::history::{Constraint, ConstraintKind, RunTime};
+use crate::profile::Burst;
 
 use super::bench::Bench;
 use super::rows::given;
 use super::ruling::Ruling;
 use super::schema::bare;
-use super::words::{list, plural};
+use super::words::{list, plural, thousands};
 
 const CURE: &str = "finish the setup before the baseline is read, and check the names in `[audit]`";
 
@@ -23,6 +24,33 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     };
     ruling.doubts.extend(bench.columns.doubts.iter().cloned());
     ruling
+}
+
+/// A last unit that isn't the last one: with plenty on the shelf nobody is turned away, and nothing is
+/// proved.
+fn wrong_shelf(bench: &Bench<'_>) -> Option<String> {
+    let (profile, baseline) = (bench.case.profile, bench.case.baseline);
+    profile.audit.stock.as_ref()?;
+    for (phase, place) in profile.phases.iter().zip(0..) {
+        let Burst::LastUnit(burst) = &phase.burst else { continue };
+        let intents = bench.case.history.intents.iter();
+        let mut products = intents.filter(|it| it.phase.0 == place).map(|it| it.product);
+        let wrong = products.find_map(|product| {
+            let available = baseline.stock.get(product.to_string().as_str())?.available;
+            (available != i64::from(burst.stock)).then_some((product, available))
+        });
+        if let Some((product, available)) = wrong {
+            return Some(format!(
+                "phase `{}` wants {} of product {product} at the baseline, and there {} {}: fill the \
+                 shelves by `unnest({{products}}, {{stocks}})` in `[setup]`",
+                phase.name,
+                plural(burst.stock, "unit", "units"),
+                if available == 1 { "is" } else { "are" },
+                thousands(available)
+            ));
+        }
+    }
+    None
 }
 
 fn troubles(bench: &Bench<'_>) -> Vec<String> {
@@ -45,6 +73,7 @@ fn troubles(bench: &Bench<'_>) -> Vec<String> {
             ));
         }
     }
+    troubles.extend(wrong_shelf(bench));
     let sold = &bench.case.profile.audit.orders.sold;
     let sums = &bench.accounting;
     // Where requests act on orders, all of them may have been closed.

@@ -39,7 +39,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     if bench.case.profile.audit.stock.is_none() {
         return Ruling::not_judged(&I03, "no stock table in the profile");
     }
-    if bench.columns.product.is_none() || bench.columns.quantity.is_none() {
+    if !bench.columns.sums {
         return Ruling::not_judged(&I03, "no product and quantity columns in the profile");
     }
     let Some(rows) = &bench.rows else {

@@ -62,7 +62,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let detail = format!("{products} {}", after_share(count, of, "doesn't fit", "don't fit"));
     let is_explained = bench.columns.product.is_some() && bench.columns.quantity.is_some();
     if is_explained && count > 0 {
-        return Ruling::default(); // The very orders are named by others.
+        return Ruling::not_judged(&I03C, "I02, I05, I13 and I18 look at the very orders");
     }
     let unsure = why_unsure(bench);
     match unsure.filter(|_| count > 0) {

@@ -38,7 +38,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     if bench.case.profile.audit.movements.is_none() {
         return Ruling::not_judged(&I04, "no table of stock movements in the profile");
     }
-    if bench.columns.product.is_none() || bench.columns.quantity.is_none() {
+    if !bench.columns.sums {
         return Ruling::not_judged(&I04, "no product and quantity columns in the profile");
     }
     let Some((rows, ledger)) =

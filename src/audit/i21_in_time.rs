@@ -1,17 +1,27 @@
 //! I21: every attempt gets an answer within the longest wait, and a pending one its hint.
 //!
 //! Seen from the client: from the release to the end of the reply. What the client's own time-out cut
-//! off before the longest wait was over says nothing. Attempts near the end of an instance are exempt
+//! off before the longest wait was over says nothing, nor does a crowd that waited as a whole. Attempts near the end of an instance are exempt
 //! (S05).
 
+use std::collections::{HashMap, HashSet};
+use std::time::Duration;
+
 use crate::codes::{I21, Severity};
-use crate::history::{Attempt, Outcome, Sent, Waiting};
+use crate::history::{Attempt, Outcome, PhaseId, Sent, Waiting};
 use crate::profile::Hint;
 
 use super::bench::Bench;
 use super::ruling::Ruling;
 use super::words::{span, thousands, times};
 use super::{Evidence, Finding, Witness, answer};
+
+/// Attempts beyond which a phase is a crowd.
+const CROWD: usize = 200;
+/// A wait is long from this part of the limit on.
+const LONG: u32 = 4;
+/// Waiting is the rule where one attempt in so many waited long.
+const MANY: usize = 20;
 
 pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     // The end of an instance would be an excuse, and may not have been recorded.
@@ -33,6 +43,8 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
             mute.push(attempt);
         }
     }
+    let crowded = crowded(bench, limit);
+    late.retain(|attempt| !crowded.contains(&bench.case.history.intent(attempt.intent).phase));
     let detail = format!(
         "slowest {}, {} without a hint",
         slowest.map_or_else(|| "-".to_owned(), span),
@@ -42,7 +54,22 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     Ruling::of(&I21, detail, findings.collect())
 }
 
-fn waited(attempt: &Attempt) -> Option<std::time::Duration> {
+/// Phases in which waiting was the rule: a crowd that the machine couldn't serve in time. Whose fault a
+/// late answer in it is, the service's or the machine's that both share, nobody can tell.
+fn crowded(bench: &Bench<'_>, limit: Duration) -> HashSet<PhaseId> {
+    let mut waits: HashMap<PhaseId, (usize, usize)> = HashMap::new();
+    for attempt in &bench.case.history.attempts {
+        let Some(waited) = waited(attempt) else { continue };
+        let phase = bench.case.history.intent(attempt.intent).phase;
+        let (all, long) = waits.entry(phase).or_default();
+        *all += 1;
+        *long += usize::from(waited > limit / LONG);
+    }
+    let is_crowded = |&(all, long): &(usize, usize)| all > CROWD && long * MANY > all;
+    waits.iter().filter(|(_, waits)| is_crowded(waits)).map(|(phase, _)| *phase).collect()
+}
+
+fn waited(attempt: &Attempt) -> Option<Duration> {
     Some(attempt.completed?.since(attempt.released?))
 }
 

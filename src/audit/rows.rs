@@ -179,6 +179,8 @@ fn place<'a>(
             .is_some_and(|id: i64| index.products.contains(&id));
     by_columns.or(by_answer).unwrap_or(if nameless && is_ours {
         Place::Stray("it names a product of the run, and neither a user nor a key")
+    } else if is_ours && columns.is_private {
+        Place::Stray("it names a product of the run, in a database that nobody else uses")
     } else {
         Place::Foreign
     })

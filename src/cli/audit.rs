@@ -61,7 +61,7 @@ async fn audit_live(path: &Path, format: Format) -> Result<Exit, Failure> {
     let secrets = drill::secrets(&profile);
     let judgement =
         drill::audit_live(&profile).await.map_err(|error| failure::of_drill(&error, &secrets))?;
-    let result = report::live(&judgement);
+    let result = report::live(&profile, &judgement);
     ui::result(&match format {
         Format::Text => report::live_text(&result),
         Format::Json => format!("{:#}\n", serde_json::json!(result)),

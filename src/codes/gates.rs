@@ -40,8 +40,7 @@ pub static G3: Code = Code {
         "the products of the run don't exist or are sold out",
         "answers that the contract reads as unknown: a status or an order id pointer is wrong",
     ],
-    cure: "Send one request by hand and compare its answer with `[request]` and `[contract]`; \
-           `dupeproof doctor PROFILE` does it for you.",
+    cure: "Send one request by hand and compare its answer with `[request]` and `[contract]`.",
 };
 
 pub static G4: Code = Code {

@@ -53,6 +53,8 @@ pub enum DrillError {
     Chaos { source: ChaosError },
     #[error("the database can't be audited")]
     Observe { source: ObserveError },
+    #[error("`[{which}]` of the profile failed")]
+    Statements { which: &'static str, source: ObserveError },
     #[error("the drill could not be settled")]
     Settle { source: SettleError },
     #[error("the run can't be read back")]
@@ -75,8 +77,8 @@ impl DrillError {
             Self::ServerDied { .. } => &codes::E03,
             Self::Rows { .. } | Self::Read { .. } | Self::NoBaseline => &codes::E09,
             Self::Folder { .. } | Self::Journal { .. } | Self::Redact { .. } => &codes::E04,
-            Self::Observe { source: ObserveError::Statement { .. } } => &codes::E10,
-            Self::Observe { .. } | Self::Settle { .. } => &codes::E05,
+            Self::Statements { source: ObserveError::Statement { .. }, .. } => &codes::E10,
+            Self::Statements { .. } | Self::Observe { .. } | Self::Settle { .. } => &codes::E05,
             Self::Load {
                 source:
                     LoadError::OpenFiles { .. }

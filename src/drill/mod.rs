@@ -121,7 +121,12 @@ async fn conduct(
     carried_out?;
     redacted.map_err(|source| DrillError::Redact { source })?;
     watcher.see(Event::Judging);
-    let result = judge(folder, &order.profile, folder.path())?;
+    let mut result = judge(folder, &order.profile, folder.path())?;
+    if torn_down.is_err() && result.exit_code != 1 {
+        // Somebody has to tidy up, and the result says so as the program's end does.
+        result.exit_code = 4;
+        verdict::seal(folder, &result)?;
+    }
     folder.become_latest().map_err(|source| DrillError::Folder { source })?;
     Ok(Outcome { result, trouble: torn_down.err() })
 }

@@ -17,7 +17,6 @@ use crate::story;
 /// Judges a folder and writes `result.json`, evidence and reproductions into it. `named` is how
 /// commands name the folder.
 pub fn judge(folder: &RunFolder, profile: &Profile, named: &Path) -> Result<RunResult, DrillError> {
-    let disk = |source| DrillError::Folder { source };
     let unreadable = |source| DrillError::Rows { source };
     let mut strings = Strings::default();
     // A file of rows is in memory as a whole while it is read, so it is read while little else is there;
@@ -57,8 +56,14 @@ pub fn judge(folder: &RunFolder, profile: &Profile, named: &Path) -> Result<RunR
         folder: folder.path().display().to_string(),
         took: Duration::from_micros(last_moment(&history).0),
     });
-    folder.seal(&format!("{:#}\n", serde_json::json!(result))).map_err(disk)?;
+    seal(folder, &result)?;
     Ok(result)
+}
+
+/// Writes `result.json`.
+pub(super) fn seal(folder: &RunFolder, result: &RunResult) -> Result<(), DrillError> {
+    let text = format!("{:#}\n", serde_json::json!(result));
+    folder.seal(&text).map_err(|source| DrillError::Folder { source })
 }
 
 /// The run's length: its last fact with a time.

@@ -22,12 +22,13 @@ pub struct Secrets {
 }
 
 impl Secrets {
-    /// From now on `value` is shown as `shown`, also as it stands in a JSON string.
+    /// From now on `value` is shown as `shown`, also as it stands in a JSON string or in a URL.
     pub fn hide(&self, value: &str, shown: &str) {
         let quoted = serde_json::Value::from(value).to_string();
         let escaped = quoted.trim_matches('"');
         let mut known = self.known.write().unwrap_or_else(PoisonError::into_inner);
-        for form in [value, escaped] {
+        let percent = percent_encoded(value);
+        for form in [value, escaped, percent.as_str()] {
             if form.len() >= SHORTEST && !known.iter().any(|(hidden, _)| hidden == form) {
                 known.push((form.to_owned(), shown.to_owned()));
             }
@@ -84,6 +85,19 @@ impl Secrets {
     }
 }
 
+/// As it stands in a URL.
+fn percent_encoded(value: &str) -> String {
+    let mut out = String::with_capacity(value.len());
+    for byte in value.bytes() {
+        match byte {
+            b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
+            byte if byte.is_ascii_alphanumeric() => out.push(char::from(byte)),
+            byte => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
 /// `None` when there was nothing to replace.
 fn replace(bytes: &[u8], value: &[u8], shown: &[u8]) -> Option<Vec<u8>> {
     let mut out = None;
@@ -121,7 +135,8 @@ mod tests {
         assert_eq!(secrets.redact(text), shown);
         assert_eq!(secrets.redact_bytes(text.as_bytes()).unwrap(), shown.as_bytes());
         assert_eq!(secrets.redact_bytes(b"nothing here"), None);
-        assert_eq!(format!("{secrets:?}"), "Secrets(4)");
+        assert_eq!(secrets.redact("/?q=a%22quote"), "/?q=${QUOTED}");
+        assert_eq!(format!("{secrets:?}"), "Secrets(6)");
     }
 
     #[test]

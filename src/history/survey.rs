@@ -20,6 +20,8 @@ pub struct Survey {
     pub valid: u64,
     pub below_zero: Option<Listed<Below>>,
     pub doubled: Option<Listed<Doubled>>,
+    /// Valid orders without a value in one of the unique columns.
+    pub nameless: u64,
     pub apart: Option<Listed<Apart>>,
     pub ledger: Option<LedgerSums>,
     pub paid_and_closed: Option<Listed<PaidAndClosed>>,

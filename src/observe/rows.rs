@@ -9,7 +9,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgPool, PgPoolOptions, PgRow};
-use sqlx::{AssertSqlSafe, Row};
+use sqlx::{AssertSqlSafe, ConnectOptions, Connection, Row};
 
 use super::statement::{TableColumns, castable, fill, quoted, quoted_table};
 use super::{ObserveError, custom};
@@ -59,6 +59,9 @@ impl Observer {
     ) -> Result<Self, ObserveError> {
         let refused = |source| ObserveError::Connect { place: place_of(url), source };
         let options: PgConnectOptions = url.parse().map_err(refused)?;
+        // A pool asks again and again; whoever refuses is told at once.
+        let first = options.clone().connect().await.map_err(refused)?;
+        first.close().await.map_err(refused)?;
         let pool = PgPoolOptions::new()
             .max_connections(2)
             .acquire_timeout(std::time::Duration::from_secs(10))

@@ -13,7 +13,8 @@ use super::{ObserveError, Subject};
 /// How much of a statement an error shows.
 const SHOWN: usize = 60;
 
-/// Runs all statements in order, with the run's users, products and stock filled in. `which` is
+/// Runs all statements in order, with the run's users, products and stock filled in; `stocks` has the
+/// units of each product, in their order. `which` is
 /// `setup` or `teardown`.
 ///
 /// # Errors
@@ -24,6 +25,7 @@ pub async fn run_statements(
     statements: &[String],
     subject: &Subject,
     stock: u32,
+    stocks: &[u32],
 ) -> Result<(), ObserveError> {
     if statements.is_empty() {
         return Ok(());
@@ -34,7 +36,7 @@ pub async fn run_statements(
     let connecting = options.application_name("dupeproof");
     let mut connection = connecting.connect().await.map_err(refused)?;
     for (number, statement) in (1..).zip(statements) {
-        let filled = fill(statement, subject, stock);
+        let filled = fill(statement, subject, stock, stocks);
         sqlx::raw_sql(AssertSqlSafe(filled)).execute(&mut connection).await.map_err(|source| {
             ObserveError::Statement { which, number, begins: beginning(statement), source }
         })?;
@@ -46,18 +48,22 @@ pub async fn run_statements(
 
 /// Puts array literals and the number into the holes, which may stand in quotes like any other array
 /// literal. All other braces are the statement's own.
-fn fill(statement: &str, subject: &Subject, stock: u32) -> String {
+fn fill(statement: &str, subject: &Subject, stock: u32, stocks: &[u32]) -> String {
     let users: Vec<String> = subject.users.iter().map(|user| literal(user)).collect();
     let products: Vec<String> = subject.products.iter().map(i64::to_string).collect();
     let users = format!("ARRAY[{}]::text[]", users.join(","));
     let products = format!("ARRAY[{}]::bigint[]", products.join(","));
     let stock = stock.to_string();
+    let stocks: Vec<String> = stocks.iter().map(u32::to_string).collect();
+    let stocks = format!("ARRAY[{}]::integer[]", stocks.join(","));
     let holes = [
         ("{users}", &users),
         ("'{users}'", &users),
         ("{products}", &products),
         ("'{products}'", &products),
         ("{stock}", &stock),
+        ("{stocks}", &stocks),
+        ("'{stocks}'", &stocks),
     ];
     let mut out = String::with_capacity(statement.len());
     let mut rest = statement;
@@ -104,13 +110,15 @@ mod tests {
             keys: Vec::new(),
             products: vec![7, 8],
         };
-        let filled = fill("{users} {products} {stock} '{}' {\"a\":1} {keys}", &subject, 5);
+        let filled = fill("{users} {products} {stock} '{}' {\"a\":1} {keys}", &subject, 5, &[]);
         assert_eq!(
             filled,
             r#"ARRAY['u-1',E'o''\\hara {stock}']::text[] ARRAY[7,8]::bigint[] 5 '{}' {"a":1} {keys}"#
         );
-        assert_eq!(fill("{users}", &Subject::default(), 0), "ARRAY[]::text[]");
-        let quoted = fill("unnest('{products}'::bigint[])", &subject, 0);
+        assert_eq!(fill("{users}", &Subject::default(), 0, &[]), "ARRAY[]::text[]");
+        let both = fill("unnest({products}, {stocks})", &subject, 0, &[10, 1]);
+        assert_eq!(both, "unnest(ARRAY[7,8]::bigint[], ARRAY[10,1]::integer[])");
+        let quoted = fill("unnest('{products}'::bigint[])", &subject, 0, &[]);
         assert_eq!(quoted, "unnest(ARRAY[7,8]::bigint[]::bigint[])");
     }
 

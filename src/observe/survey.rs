@@ -47,6 +47,7 @@ struct Plan {
     count: String,
     below_zero: Option<String>,
     doubled: Option<String>,
+    nameless: Option<String>,
     apart: Option<String>,
     ledger: Option<String>,
     both: Option<String>,
@@ -85,7 +86,10 @@ impl Plan {
             );
             fill(include_str!("sql/survey_doubled.sql"), &names)
         });
-        let mut plan = Self { count, below_zero: None, doubled, apart: None, ledger: None, both };
+        let nameless =
+            doubled.as_ref().map(|_| fill(include_str!("sql/survey_nameless.sql"), &names));
+        let mut plan =
+            Self { count, below_zero: None, doubled, nameless, apart: None, ledger: None, both };
         if let Some(stock) = &tables.stock {
             let stock_columns = TableColumns::of(&observer.pool, &stock.table).await?;
             names.insert("stock", quoted_table(&stock.table));
@@ -138,6 +142,10 @@ impl Plan {
         if let Some(sql) = &self.doubled {
             let query = sqlx::query(AssertSqlSafe(sql.as_str())).bind(sold);
             survey.doubled = Some(listed(&query.fetch_all(&mut *connection).await?, doubled)?);
+        }
+        if let Some(sql) = &self.nameless {
+            let query = sqlx::query(AssertSqlSafe(sql.as_str())).bind(sold);
+            survey.nameless = unsigned(&query.fetch_one(&mut *connection).await?, "orders")?;
         }
         if let Some(sql) = &self.apart {
             let query = sqlx::query(AssertSqlSafe(sql.as_str())).bind(sold).bind(settles);

@@ -95,9 +95,10 @@ fn doubts(judgement: &Judgement) -> Vec<DoubtResult> {
 }
 
 /// What an audit of rows alone came to: there is no run, and no story to tell.
-pub fn live(judgement: &Judgement) -> LiveResult {
+pub fn live(profile: &Profile, judgement: &Judgement) -> LiveResult {
     let findings = judgement.findings.iter();
     LiveResult {
+        profile: profile.path.display().to_string(),
         verdict: judgement.verdict,
         exit_code: exit_code(judgement.verdict, &[]),
         gates: gates(&judgement.gates),

@@ -126,6 +126,8 @@ pub struct DoubtResult {
 /// What an audit of a live database came to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LiveResult {
+    /// As it was named on the command line.
+    pub profile: String,
     pub verdict: Verdict,
     pub exit_code: u8,
     pub gates: Vec<GateResult>,

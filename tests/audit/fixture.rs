@@ -13,9 +13,9 @@ use dupeproof::history::{
     PhaseFacts, PhaseId, RunFacts, RunId, RunTime, SCHEMA_VERSION, Sent, Snapshot, StockRow,
 };
 use dupeproof::profile::{
-    Actor, Arrival, AuditTables, Budget, Burst, ClientSettings, Contract, Crowd, LabSettings,
-    Limits, OrdersTable, Phase, Products, Profile, Release, Retries, Statements, StockTable,
-    Target,
+    Actor, Arrival, Attached, AuditTables, Budget, Burst, ClientSettings, Contract, Crowd,
+    LabSettings, Limits, OrdersTable, Phase, Products, Profile, Release, Retries, Statements,
+    StockTable, Target,
 };
 
 /// The wall clock at run time 0, in microseconds since 1970.
@@ -339,7 +339,8 @@ fn profile() -> Profile {
             work_time: Duration::ZERO,
             order_window: None,
         },
-        target: Target::default(),
+        // One that others use too, unless a test says otherwise.
+        target: Target::Attached(Attached { urls: Vec::new(), ready: None }),
         postgres: None,
         actor: Actor::default(),
         allow_hosts: Vec::new(),

@@ -232,20 +232,35 @@ fn rate(duplicate_share: f64) -> Burst {
 }
 
 #[test]
+fn a_steady_load_alone_that_repeats_nothing_proves_nothing() {
+    let drill = with_burst(3, 1, rate(0.0));
+    assert!(assert_doubted(&drill, "G12").contains("nothing was asked for twice"));
+}
+
+#[test]
+fn a_last_unit_with_plenty_on_the_shelf_proves_nothing() {
+    let Burst::SameKey(crowd) = Drill::empty().profile.phases.remove(0).burst else {
+        panic!("the fixture's burst is one of same keys")
+    };
+    let drill = with_burst(3, 1, Burst::LastUnit(LastUnit { crowd, stock: 1 }));
+    assert!(assert_doubted(&drill, "G7").contains("wants 1 unit"));
+}
+
+#[test]
 fn only_phases_that_set_out_to_ask_twice_owe_a_second_answer() {
     let crowd = || match Drill::empty().profile.phases.remove(0).burst {
         Burst::SameKey(crowd) => crowd,
         other => panic!("not a crowd: {other:?}"),
     };
+    let shelf = *Drill::clean(3, 1).available() as u32 + 3;
     let race = Race { crowd: crowd(), first: 0, requests: vec![1, 2], in_turn: false };
     for burst in [
         Burst::BadKeys(BadKeys { users: 3, quantity: 1, request: 0 }),
         Burst::FreshKey(crowd()),
         Burst::Race(race.clone()),
         Burst::Race(Race { in_turn: true, ..race }),
-        Burst::LastUnit(LastUnit { crowd: crowd(), stock: 1 }),
+        Burst::LastUnit(LastUnit { crowd: crowd(), stock: shelf }),
         Burst::SharedKey(SharedKey { crowd: crowd(), sharing: 2 }),
-        rate(0.0),
     ] {
         let word = burst.word();
         let judgement = with_burst(3, 1, burst).judge();

@@ -3,7 +3,7 @@
 use dupeproof::audit::{GateState, Verdict};
 use dupeproof::codes::Severity;
 use dupeproof::history::{Exit, InstanceId, OrderRow, RefusedInsert};
-use dupeproof::profile::{BusinessColumn, ReplayBody};
+use dupeproof::profile::{BusinessColumn, ReplayBody, Target};
 
 use crate::fixture::*;
 
@@ -147,6 +147,21 @@ fn orders_of_others_count_in_the_sum_and_their_differences_are_doubts() {
     assert!(gate(&judgement, "I13").detail.contains("1 of others left out"));
     *drill.available() += 5;
     assert!(assert_doubted(&drill, "I03").contains("somebody else placed orders"));
+}
+
+#[test]
+fn in_a_database_of_its_own_an_order_of_somebody_else_is_an_orphan() {
+    let mut drill = Drill::clean(3, 2);
+    drill.profile.target = Target::Lab;
+    let other = |id: &str| Some(id.into());
+    drill.add_order(OrderRow {
+        id: "77".into(),
+        user: other("anon"),
+        key: other("random"),
+        ..row(0, 2)
+    });
+    let judgement = drill.judge();
+    assert_eq!(only(&judgement, "I13").count, 1, "{judgement:#?}");
 }
 
 #[test]

@@ -380,6 +380,7 @@ fn a_service_that_does_not_compare_in_progress_is_found_alone_or_in_the_lab() {
         let mut drill = simulate(seed, crowd, defects);
         anywhere += u32::from(ids(&drill.judge()) == ["I07"]);
         // A shop that waits this long for a lease answers so soon only from the record.
+        drill.profile.target = dupeproof::profile::Target::Lab;
         drill.profile.lab.lock_wait = Duration::from_secs(2);
         in_the_lab += u32::from(ids(&drill.judge()) == ["I07"]);
     }

@@ -15,7 +15,7 @@ async fn setup_and_teardown_know_the_users_and_products_of_the_run() {
     profile.setup.sql = vec![
         TABLES.to_owned(),
         "CREATE TABLE stock (id bigint PRIMARY KEY, available int); \
-         INSERT INTO stock SELECT unnest({products}), {stock}"
+         INSERT INTO stock SELECT * FROM unnest({products}, {stocks})"
             .to_owned(),
         "CREATE TABLE buyers AS SELECT unnest({users}) AS name".to_owned(),
     ];

@@ -23,7 +23,18 @@ pub(super) fn check(profile: &Profile, survey: &Survey) -> Ruling {
         plural(doubled.total, &one, &many),
         plural(survey.valid, "valid order", "valid orders")
     );
-    let Some(worst) = doubled.shown.first() else { return Ruling::held(&I02, detail) };
+    let Some(worst) = doubled.shown.first() else {
+        let held = Ruling::held(&I02, detail);
+        if survey.nameless == 0 {
+            return held;
+        }
+        let nameless = plural(survey.nameless, "valid order has", "valid orders have");
+        return held.doubting(
+            &I02,
+            format!("{nameless} no value in a column that tells orders apart: any may be a double"),
+            "look at them by hand, and forbid NULL and empty values there",
+        );
+    };
     let clearest = doubled.shown.iter().min_by_key(|it| it.orders).unwrap_or(worst);
     let mut evidence = Evidence::of(&[&one, "orders", "order ids"]);
     for it in &doubled.shown {

@@ -156,9 +156,10 @@ impl Ground {
         let profile = &stage.order.profile;
         let subject = phases::subject(profile, stage.run)?;
         let stock = profile.products.stock;
-        observe::run_statements(&self.postgres_url, which, statements, &subject, stock)
+        let stocks: Vec<u32> = phases::products(profile, stage.run)?.into_values().collect();
+        observe::run_statements(&self.postgres_url, which, statements, &subject, stock, &stocks)
             .await
-            .map_err(|source| DrillError::Observe { source })
+            .map_err(|source| DrillError::Statements { which, source })
     }
 
     /// The audited database.

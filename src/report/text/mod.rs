@@ -11,7 +11,7 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 
 use super::format::{counted, duration_us, shell, thousands};
-use super::result::{BurstResult, DoubtResult, FindingResult, LiveResult, RunResult};
+use super::result::{BurstResult, DoubtResult, FindingResult, GateResult, LiveResult, RunResult};
 use crate::audit::{Evidence, GateState, Verdict};
 use crate::codes::Severity;
 
@@ -46,7 +46,8 @@ pub fn live_text(result: &LiveResult) -> String {
     let (word, style) = verdict(result.verdict);
     let exit = result.exit_code;
     let _ = writeln!(out, "\n  {style}{word}{style:#}  by the rows alone   exit {exit}");
-    let _ = writeln!(out, "  next     dupeproof run PROFILE, which judges the answers as well");
+    let next = format!("dupeproof run {}", shell(&result.profile));
+    let _ = writeln!(out, "  next     {next}, which judges the answers as well");
     out
 }
 
@@ -153,12 +154,12 @@ fn drill(result: &RunResult, out: &mut String) {
         (sums.steady_attempts, "steady"),
         (sums.preparing_attempts, "to set the scene"),
         (sums.replays, "replays"),
-        (sums.retries, "retries"),
+        (sums.retries, if sums.retries == 1 { "retry" } else { "retries" }),
         (sums.resolver_attempts, "asked again at the end"),
     ];
     // The first and the last two stand there always, so that nobody wonders about them.
     let shown = causes.iter().filter(|(count, what)| {
-        *count > 0 || ["burst", "retries", "asked again at the end"].contains(what)
+        *count > 0 || ["burst", "retry", "retries", "asked again at the end"].contains(what)
     });
     let shown: Vec<_> =
         shown.map(|(count, what)| format!("{} {what}", thousands(*count))).collect();
@@ -292,7 +293,10 @@ fn latency(result: &RunResult, out: &mut String) {
 
 fn ending(result: &RunResult, out: &mut String) {
     let judged = result.gates.iter().filter(|gate| gate.state != GateState::NotJudged).count();
-    let broken = result.gates.iter().filter(|gate| gate.state == GateState::Broken).count();
+    // A condition that was missed violates nothing.
+    let is_broken =
+        |gate: &&GateResult| gate.state == GateState::Broken && !gate.code.starts_with('G');
+    let broken = result.gates.iter().filter(is_broken).count();
     let budgets_missed = result.budgets.iter().filter(|budget| !budget.met).count();
     let (word, style, tally) = match result.verdict {
         Verdict::Violated => ("VIOLATED", RED, format!("{broken} of {judged} gates")),

@@ -7,11 +7,7 @@ use std::time::Duration;
 
 use super::{Defect, DefectInfo, Partner};
 use crate::shop::{
-    error::ShopError,
-    intent::Intent,
-    order::Order,
-    transaction::OrderConnection,
-    window,
+    error::ShopError, intent::Intent, order::Order, transaction::OrderConnection, window,
 };
 
 const IN_THIS_WINDOW: &str = include_str!("../sql/order_in_this_window.sql");
