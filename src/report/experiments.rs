@@ -73,7 +73,7 @@ fn ours(experiment: &Experiment) -> String {
         .result
         .findings
         .iter()
-        .filter(|finding| finding.severity == Severity::Protected)
+        .filter(|finding| finding.severity == Severity::Protected && finding.code == "I02")
         .map(|finding| finding.count)
         .sum();
     let refused = match refused {
