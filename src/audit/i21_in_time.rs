@@ -43,7 +43,8 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
             mute.push(attempt);
         }
     }
-    let crowded = crowded(bench, limit);
+    let all_late = late.len();
+    let crowded = if late.is_empty() { HashSet::new() } else { crowded(bench, limit) };
     late.retain(|attempt| !crowded.contains(&bench.case.history.intent(attempt.intent).phase));
     let detail = format!(
         "slowest {}, {} without a hint",
@@ -51,7 +52,9 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         thousands(mute.len() as u64),
     );
     let findings = waits(bench, &late).into_iter().chain(hints(bench, &mute, hint));
+    let in_a_crowd = all_late > late.len();
     Ruling::of(&I21, detail, findings.collect())
+        .unless_none(usize::from(!in_a_crowd), "late answers, in a crowd that waited as a whole")
 }
 
 /// Phases in which waiting was the rule: a crowd that the machine couldn't serve in time. Whose fault a

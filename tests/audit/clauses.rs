@@ -526,6 +526,25 @@ fn a_wait_without_a_bound_is_found_and_our_own_time_out_is_not() {
 }
 
 #[test]
+fn a_late_answer_in_a_crowd_that_waits_as_a_whole_is_nobodys_fault_and_no_clean_result() {
+    let mut drill = Drill::clean(150, 2);
+    let limit = drill.profile.contract.longest_wait;
+    let wait = |drill: &mut Drill, attempts: usize, lasts: Duration| {
+        for attempt in &mut drill.history.attempts[..attempts] {
+            attempt.completed = attempt.released.map(|released| released.plus(lasts));
+        }
+        drill.end();
+    };
+    wait(&mut drill, 1, limit * 2);
+    assert!(ids(&drill.judge()).contains(&"I21"), "one among many that were served in time");
+    wait(&mut drill, 100, limit / 2);
+    wait(&mut drill, 1, limit * 2);
+    let judgement = drill.judge();
+    assert!(!ids(&judgement).contains(&"I21"), "{:?}", ids(&judgement));
+    assert_eq!(gate(&judgement, "I21").state, GateState::NotJudged);
+}
+
+#[test]
 fn in_progress_comes_with_the_promised_hint() {
     let mut drill = Drill::clean(3, 2);
     let attempt = drill.add_attempt(1, ms(10), ms(13));
