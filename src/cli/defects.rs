@@ -1,11 +1,23 @@
-//! Checks the names of defects against those that the shop has, before anything is started.
+//! Checks defects and settings of the lab's shop, before anything is started.
 
-use crate::shop::{DefectInfo, defects};
+use crate::shop::{self, DefectInfo, defects};
 use crate::ui::Failure;
 
 /// Puts switch names in place of ids, or says which name is unknown and what was meant.
 pub(crate) fn known(names: &[String]) -> Result<Vec<String>, Failure> {
     names.iter().map(|name| one(name)).collect()
+}
+
+/// Says in a sentence why the shop can't be set up like this.
+pub(crate) fn fit(defects: &[String], mut flags: Vec<String>) -> Result<(), Failure> {
+    if !defects.is_empty() {
+        flags.push(format!("--defects={}", defects.join(",")));
+    }
+    shop::check(&flags).map_err(|error| {
+        let cure = "Change `[lab]` in the profile; `dupeproof shop --list-strategies` and \
+                    `--list-defects` tell what there is.";
+        Failure::usage(error.to_string(), cure)
+    })
 }
 
 fn one(name: &str) -> Result<String, Failure> {

@@ -40,6 +40,7 @@ pub(crate) async fn lab(args: LabArgs, interrupts: &Interrupts) -> Result<Exit, 
         products: (FIRST_PRODUCT..FIRST_PRODUCT + products).map(|id| (id, STOCK)).collect(),
         ..LabSpec::new(args.logs)
     };
+    defects::fit(&spec.defects, spec.shop_flags.clone())?;
     let exe = std::env::current_exe().map_err(|source| failure::own_file(&source))?;
     let guarded = |error| Failure::trouble(&codes::E08, &error);
     let guard = Guard::start(&exe).await.map_err(guarded)?;

@@ -50,7 +50,7 @@ enum Command {
     /// Keep a whole lab up until Ctrl-C, and print its URLs
     Lab(lab::LabArgs),
     /// Serve the reference order service alone
-    Shop(shop::ShopCommand),
+    Shop(Box<shop::ShopCommand>),
     /// Say what a code means, how it is checked, and what to do
     Explain(explain::ExplainArgs),
     /// Print a JSON Schema
@@ -105,7 +105,7 @@ async fn dispatch(command: Command, interrupts: &Interrupts) -> Result<Exit, Fai
         Command::Audit(args) => audit::audit(&args).await,
         Command::Demo(args) => demo::demo(args, interrupts).await,
         Command::Lab(args) => lab::lab(args, interrupts).await,
-        Command::Shop(args) => shop::shop(args).await,
+        Command::Shop(args) => shop::shop(*args).await,
         Command::Explain(args) => explain::explain(&args),
         Command::Schema(args) => schema::schema(&args),
     }

@@ -73,6 +73,9 @@ pub(crate) async fn perform(
     interrupts: &Interrupts,
 ) -> Result<Outcome, Failure> {
     profile.lab.defects = defects::known(&profile.lab.defects)?;
+    if profile.target == Target::Lab {
+        defects::fit(&profile.lab.defects, drill::shop_flags(&profile.lab))?;
+    }
     let exe = std::env::current_exe().map_err(|source| failure::own_file(&source))?;
     let secrets = drill::secrets(&profile);
     let order = Order { profile, exe, results, stop: interrupts.stop().clone() };

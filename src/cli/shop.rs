@@ -16,6 +16,10 @@ pub(crate) async fn shop(command: ShopCommand) -> Result<Exit, Failure> {
         ui::result(&list());
         return Ok(Exit::Passed);
     }
+    if command.shop.list_strategies {
+        ui::result(&shop::strategies());
+        return Ok(Exit::Passed);
+    }
     match shop::serve(command.shop).await {
         Ok(()) => Ok(Exit::Passed),
         Err(error) if error.is_mistake_of_the_caller() => Err(failure(&error)),
@@ -40,6 +44,9 @@ fn list() -> String {
         let partners: Vec<_> = defect.partners.iter().map(ToString::to_string).collect();
         if !partners.is_empty() {
             out.push_str(&format!("     shows together with: {}\n", partners.join(", ")));
+        }
+        for need in defect.needs {
+            out.push_str(&format!("     needs {}\n", need.text()));
         }
         out.push_str(&format!("     found by: {}\n", defect.finds));
     }

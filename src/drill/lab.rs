@@ -1,6 +1,7 @@
 //! The profile's lab, as the `lab` room wants it and as a reader wants it.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::DrillError;
 use super::phases::products;
@@ -11,31 +12,49 @@ use crate::report::format::{counted, duration_us};
 
 /// The lab that a profile asks for, with the run's products on sale.
 pub(super) fn spec(profile: &Profile, logs: PathBuf, run: RunId) -> Result<LabSpec, DrillError> {
-    let lab = &profile.lab;
     let on_sale = |(product, stock)| (product, i32::try_from(stock).unwrap_or(i32::MAX));
-    let window = lab.order_window.map(|window| format!("--order-window={}ms", window.as_millis()));
     Ok(LabSpec {
-        instances: lab.instances,
-        defects: lab.defects.clone(),
-        shop_flags: [
-            format!("--idempotency={}", lab.idempotency),
-            format!("--lock-per={}", lab.lock_per),
-            format!("--begin={}", lab.begin),
-            format!("--isolation={}", lab.isolation),
-            format!("--one-order-per={}", lab.one_order_per),
-            format!("--pool-size={}", lab.pool_size),
-            format!("--stock={}", lab.stock),
-            format!("--lock-poll={}ms", lab.lock_poll.as_millis().max(1)),
-            format!("--lock-wait={}ms", lab.lock_wait.as_millis()),
-            format!("--lease={}ms", lab.lease.as_millis()),
-            format!("--work-time={}ms", lab.work_time.as_millis()),
-        ]
-        .into_iter()
-        .chain(window)
-        .collect(),
+        instances: profile.lab.instances,
+        defects: profile.lab.defects.clone(),
+        shop_flags: shop_flags(&profile.lab),
         products: products(profile, run)?.into_iter().map(on_sale).collect(),
         ..LabSpec::new(logs)
     })
+}
+
+/// How the profile's settings are said to the shop, its defects left out.
+pub fn shop_flags(lab: &LabSettings) -> Vec<String> {
+    let ms = |flag, time: Duration| format!("--{flag}={}ms", time.as_millis());
+    let maybe = |flag, time: Option<Duration>| time.map(|time| ms(flag, time));
+    [
+        format!("--idempotency={}", lab.idempotency),
+        format!("--redis-down={}", lab.redis_down),
+        format!("--lock={}", lab.lock),
+        format!("--lock-per={}", lab.lock_per),
+        format!("--lease-kind={}", lab.lease_kind),
+        format!("--begin={}", lab.begin),
+        format!("--isolation={}", lab.isolation),
+        format!("--one-order-per={}", lab.one_order_per),
+        format!("--pool-size={}", lab.pool_size),
+        format!("--stock={}", lab.stock),
+        ms("lock-poll", lab.lock_poll.max(Duration::from_millis(1))),
+        ms("lock-wait", lab.lock_wait),
+        ms("lease", lab.lease),
+        ms("work-time", lab.work_time),
+    ]
+    .into_iter()
+    .chain(maybe("order-window", lab.order_window))
+    .chain(maybe("processing-lease", lab.processing_lease))
+    .collect()
+}
+
+/// A lock that is not there covers nothing; a lease in Redis is what one expects.
+fn lock_in_words(lab: &LabSettings) -> String {
+    match lab.lock {
+        "none" => "no lock".to_owned(),
+        "redis" => format!("lock per {}", lab.lock_per),
+        other => format!("{other} lock per {}", lab.lock_per),
+    }
 }
 
 /// The settings that the figures depend on, in words.
@@ -45,11 +64,11 @@ pub(super) fn about(lab: &LabSettings) -> String {
         defects => format!("defects {}", defects.join(", ")),
     };
     format!(
-        "{}, {defects}; idempotency {}, lock per {}, BEGIN {}, {}, one order per {}, \
+        "{}, {defects}; idempotency {}, {}, BEGIN {}, {}, one order per {}, \
          stock {}, pool {}, lock poll {}, lease {}",
         counted(u64::from(lab.instances), "instance", "instances"),
         lab.idempotency,
-        lab.lock_per,
+        lock_in_words(lab),
         lab.begin.replace('-', " ").replace("lock", "the lock").replace("with", "and"),
         lab.isolation.replace('-', " "),
         lab.one_order_per,

@@ -52,8 +52,14 @@ pub struct LabSettings {
     pub defects: Vec<String>,
     /// `redis+postgres`, `postgres`, `token` or `none`.
     pub idempotency: Choice,
-    /// `product` or `user`.
+    /// `arbitrate` or `reject`.
+    pub redis_down: Choice,
+    /// `redis`, `postgres-advisory` or `none`.
+    pub lock: Choice,
+    /// `product`, `user` or `global`.
     pub lock_per: Choice,
+    /// `plain` or `reentrant`.
+    pub lease_kind: Choice,
     /// `after-lock`, `before-lock` or `before-lock-with-read`.
     pub begin: Choice,
     /// `read-committed`, `repeatable-read` or `serializable`.
@@ -61,11 +67,13 @@ pub struct LabSettings {
     /// `key` or `user`.
     pub one_order_per: Choice,
     pub pool_size: u32,
-    /// `conditional` or `none`.
+    /// `conditional`, `version`, `select-for-update` or `none`.
     pub stock: Choice,
     pub lock_poll: Duration,
     pub lock_wait: Duration,
     pub lease: Duration,
+    /// `None`: four leases.
+    pub processing_lease: Option<Duration>,
     /// How long an order takes inside the lock, beside its statements.
     pub work_time: Duration,
     /// Equal orders of a user within this time are one.

@@ -7,6 +7,7 @@
 
 use axum::{
     body::Body,
+    extract::rejection::BytesRejection,
     http::{HeaderName, HeaderValue, Response, StatusCode, header},
     response::IntoResponse,
 };
@@ -91,6 +92,11 @@ impl Answer {
 
     pub fn invalid(message: &str) -> Self {
         Self::with_message(StatusCode::BAD_REQUEST, "INVALID", message)
+    }
+
+    /// A body that was too large, or ended early.
+    pub fn unread(rejection: &BytesRejection) -> Self {
+        Self::with_message(rejection.status(), "INVALID", &rejection.body_text())
     }
 
     /// What happened, without its cause: a cause may name hosts and users.

@@ -19,6 +19,12 @@ pub enum ShopError {
     PostgresUrl { flag: &'static str, source: sqlx::Error },
     #[error("the value of --{flag} isn't a URL that the driver understands")]
     RedisUrl { flag: &'static str, source: redis::RedisError },
+    #[error("the shop doesn't understand its flags")]
+    Flags { source: clap::Error },
+    #[error("these settings can't be meant together: {why}")]
+    Impossible { why: &'static str },
+    #[error("the defect `{defect}` would never be reached: it needs {need}")]
+    DefectOutOfPlace { defect: &'static str, need: &'static str },
     #[error("unknown defect `{given}`{}", guess(*.nearest))]
     UnknownDefect { given: String, nearest: Option<&'static str> },
     #[error(
@@ -44,6 +50,10 @@ pub enum ShopError {
     CommitOfFailedTransaction,
     #[error("the unique index refused the order, but the order that it stands for is gone")]
     WinnerGone,
+    #[error("the lease was over before its holder was done")]
+    LeaseLost,
+    #[error("the version of the product changed at every try")]
+    VersionContended,
     #[error("the record in Redis holds something that this service never writes: {what}")]
     RecordUnreadable { what: &'static str },
 }
@@ -60,6 +70,9 @@ impl ShopError {
                 | Self::PostgresUrl { .. }
                 | Self::RedisUrl { .. }
                 | Self::UnknownDefect { .. }
+                | Self::Flags { .. }
+                | Self::Impossible { .. }
+                | Self::DefectOutOfPlace { .. }
         )
     }
 
@@ -78,6 +91,11 @@ impl ShopError {
         }
     }
 
+    /// Redis can't be asked, or refuses: what it did isn't known, and the database can do without.
+    pub fn is_of_redis(&self) -> bool {
+        matches!(self, Self::Redis { .. })
+    }
+
     pub fn is_unique_violation(&self) -> bool {
         match self {
             Self::Postgres { source, .. } => {
@@ -90,9 +108,7 @@ impl ShopError {
     /// 503 where the same request may succeed later without anybody's help.
     pub fn status(&self) -> StatusCode {
         match self {
-            Self::Redis { source, .. } if source.is_io_error() || source.is_timeout() => {
-                StatusCode::SERVICE_UNAVAILABLE
-            }
+            Self::Redis { .. } | Self::VersionContended => StatusCode::SERVICE_UNAVAILABLE,
             Self::Postgres { source, .. } if is_unavailable(source) => {
                 StatusCode::SERVICE_UNAVAILABLE
             }

@@ -10,13 +10,14 @@
 //! | file | holds |
 //! |---|---|
 //! | `chain` | the story: claim, lease, transaction, unlock, stored answer |
-//! | `record`, `submit_token`, `lease`, `transaction`, `stock`, `order` | one line of defence each |
+//! | `record`, `submit_token`, `lock`, `transaction`, `stock`, `order` | one line of defence each |
+//! | `reconciliation` | what no program can decide |
 //! | `life` | the order afterwards: paid or closed |
 //! | `headers`, `wish`, `intent`, `fingerprint`, `answer` | what comes in, and what goes out |
 //! | `scope`, `window` | what a key belongs to, and what stands in for one |
 //! | `defects` | what can be broken on purpose, one file per defect |
-//! | `settings`, `duration`, `state`, `schema`, `retry` | how it is set up |
-//! | `server`, `listen`, `routes`, `speak` | how it is served |
+//! | `settings`, `strategy`, `duration`, `state`, `schema`, `retry` | how it is set up |
+//! | `server`, `listen`, `routes`, `speak`, `metrics` | how it is served |
 
 mod answer;
 mod chain;
@@ -26,10 +27,12 @@ mod error;
 mod fingerprint;
 mod headers;
 mod intent;
-mod lease;
 mod life;
 mod listen;
+mod lock;
+mod metrics;
 mod order;
+mod reconciliation;
 mod record;
 mod retry;
 mod routes;
@@ -40,6 +43,7 @@ mod settings;
 mod speak;
 mod state;
 mod stock;
+mod strategy;
 mod submit_token;
 mod token;
 mod transaction;
@@ -49,4 +53,5 @@ mod wish;
 pub use defects::{Defect, DefectInfo, Partner, defects};
 pub use error::ShopError;
 pub use server::serve;
-pub use settings::{Begin, Idempotency, Isolation, LockPer, OneOrderPer, Settings, ShopArgs};
+pub use settings::{Settings, ShopArgs, check};
+pub use strategy::list as strategies;

@@ -9,8 +9,9 @@ use std::{sync::Arc, time::Duration};
 use axum::{
     Json, Router,
     body::Bytes,
-    extract::{Path, State},
-    http::{HeaderMap, StatusCode},
+    extract::{Path, State, rejection::BytesRejection},
+    http::{HeaderMap, StatusCode, header},
+    response::{IntoResponse, Response},
     routing::{get, post},
 };
 use serde::Serialize;
@@ -22,7 +23,8 @@ use super::{
     error::ShopError,
     headers,
     life::{self, Step, Subject},
-    order, speak,
+    metrics::{CONTENT_TYPE, Came},
+    order, reconciliation, speak,
     state::Shop,
     submit_token,
 };
@@ -42,6 +44,8 @@ pub fn orders(shop: Arc<Shop>) -> Router {
         .route("/orders/{id}/pay", post(pay))
         .route("/orders/{id}/close", post(close))
         .route("/tokens", post(post_token))
+        .route("/reconciliation", get(open_cases))
+        .route("/metrics", get(metrics))
         .route("/healthz", get(health))
         .with_state(shop)
 }
@@ -52,16 +56,29 @@ pub fn counter(shop: Arc<Shop>) -> Router {
 
 /// The chain runs in a task of its own: a client that hangs up must not stop it half-way, with
 /// the order committed and the record still in progress.
-async fn post_order(State(shop): State<Arc<Shop>>, headers: HeaderMap, body: Bytes) -> Answer {
+async fn post_order(
+    State(shop): State<Arc<Shop>>,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Answer {
     shop.note_post();
+    let body = match body {
+        Ok(body) => body,
+        Err(rejection) => return refuse(&shop, Answer::unread(&rejection)),
+    };
     let intent = match shop.reader.read(&headers, &body) {
         Ok(intent) => intent,
-        Err(refusal) => return refusal.answer(),
+        Err(refusal) => return refuse(&shop, refusal.answer()),
     };
     shop.chains
         .spawn(chain::place(Arc::clone(&shop), intent))
         .await
         .unwrap_or_else(|_| Answer::interrupted())
+}
+
+fn refuse(shop: &Shop, answer: Answer) -> Answer {
+    shop.metrics.note_attempt(Came::Invalid);
+    answer
 }
 
 async fn get_order(State(shop): State<Arc<Shop>>, Path(id): Path<String>) -> Answer {
@@ -118,6 +135,20 @@ async fn post_token(State(shop): State<Arc<Shop>>, headers: HeaderMap) -> Answer
         speak::problem(shop.settings.instance, "POST /tokens", &error);
         Answer::failure(&error)
     })
+}
+
+async fn open_cases(State(shop): State<Arc<Shop>>) -> Response {
+    match reconciliation::open(&shop).await {
+        Ok(cases) => cases.into_response(),
+        Err(error) => {
+            speak::problem(shop.settings.instance, "GET /reconciliation", &error);
+            Answer::failure(&error).into_response()
+        }
+    }
+}
+
+async fn metrics(State(shop): State<Arc<Shop>>) -> Response {
+    ([(header::CONTENT_TYPE, CONTENT_TYPE)], shop.metrics.text()).into_response()
 }
 
 async fn health(State(shop): State<Arc<Shop>>) -> Answer {

@@ -7,9 +7,9 @@
 
 use std::{net::SocketAddr, time::Duration};
 
-use clap::{Args, ValueEnum};
+use clap::{Args, Parser, ValueEnum};
 
-use super::{defects::Defect, duration};
+use super::{defects::Defect, duration, error::ShopError};
 
 /// Serve the reference order service.
 #[derive(Debug, Clone, Args)]
@@ -39,6 +39,10 @@ pub struct ShopArgs {
     #[arg(long)]
     pub list_defects: bool,
 
+    /// List the strategies that the flags choose between, and end
+    #[arg(long)]
+    pub list_strategies: bool,
+
     #[command(flatten)]
     pub settings: Settings,
 }
@@ -58,9 +62,23 @@ pub struct Settings {
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration::parse)]
     pub lock_wait: Duration,
 
-    /// Life of the lease; a record in progress is overdue after four times this
+    /// Life of the lease, renewed every third of it
     #[arg(long, value_name = "TIME", default_value = "3s", value_parser = duration::parse_nonzero)]
     pub lease: Duration,
+
+    /// How long a record may be in progress before a duplicate looks for its order; four leases if
+    /// left out
+    #[arg(long, value_name = "TIME", value_parser = duration::parse_nonzero)]
+    pub processing_lease: Option<Duration>,
+
+    /// How many owners of a record may go missing before its intent is left to a person
+    #[arg(long, value_name = "N", default_value_t = 3,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub owners_at_most: u32,
+
+    /// Longest wait for a reply of Redis
+    #[arg(long, value_name = "TIME", default_value = "3s", value_parser = duration::parse_nonzero)]
+    pub redis_timeout: Duration,
 
     /// Life of an idempotency record
     #[arg(long, value_name = "TIME", default_value = "24h", value_parser = duration::parse_nonzero)]
@@ -78,9 +96,17 @@ pub struct Settings {
     #[arg(long, value_name = "TIME", value_parser = duration::parse_nonzero)]
     pub order_window: Option<Duration>,
 
-    /// What the lease is taken on
+    /// What keeps others out while an order is placed
+    #[arg(long, value_enum, default_value_t = LockBy::Redis)]
+    pub lock: LockBy,
+
+    /// What the lock is taken on
     #[arg(long, value_enum, default_value_t = LockPer::Product)]
     pub lock_per: LockPer,
+
+    /// Whether the holder of the lease may take it again
+    #[arg(long, value_enum, default_value_t = LeaseKind::Plain)]
+    pub lease_kind: LeaseKind,
 
     /// Isolation level of the order's transaction
     #[arg(long, value_enum, default_value_t = Isolation::ReadCommitted)]
@@ -93,6 +119,10 @@ pub struct Settings {
     /// What remembers a handled intent
     #[arg(long, value_enum, default_value_t = Idempotency::RedisAndPostgres)]
     pub idempotency: Idempotency,
+
+    /// What happens to orders while Redis can't be reached
+    #[arg(long, value_enum, default_value_t = RedisDown::Arbitrate)]
+    pub redis_down: RedisDown,
 
     /// How an order takes its units from the shelf
     #[arg(long, value_enum, default_value_t = Stock::Conditional)]
@@ -108,11 +138,39 @@ pub struct Settings {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LockBy {
+    /// A lease in Redis
+    Redis,
+    /// An advisory lock of PostgreSQL, held by the order's own connection
+    PostgresAdvisory,
+    /// Nothing: the database alone decides
+    None,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LockPer {
     /// lock:stock:{product}
     Product,
     /// lock:order:create:{user}
     User,
+    /// lock:orders, one lock for all orders
+    Global,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LeaseKind {
+    /// A key that holds a token
+    Plain,
+    /// A hash that counts how often its holder has entered
+    Reentrant,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RedisDown {
+    /// Orders go on without record and lease, and the unique index decides
+    Arbitrate,
+    /// Orders are refused with 503
+    Reject,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -150,6 +208,10 @@ pub enum Idempotency {
 pub enum Stock {
     /// UPDATE ... WHERE available >= quantity
     Conditional,
+    /// Read, then UPDATE ... WHERE version = the version read; repeated where it wasn't
+    Version,
+    /// SELECT ... FOR UPDATE, then UPDATE
+    SelectForUpdate,
     /// Nothing is taken: what is sold doesn't run out. The stock row is a second lock in disguise,
     /// so the published experiment (check, then insert) is without it
     None,
@@ -163,18 +225,84 @@ pub enum OneOrderPer {
     User,
 }
 
+/// Says why flags of the chain can't be meant together, before anything is started with them.
+pub fn check(flags: &[String]) -> Result<(), ShopError> {
+    #[derive(Parser)]
+    #[command(no_binary_name = true)]
+    struct Flags {
+        #[command(flatten)]
+        shop: ShopArgs,
+    }
+    match Flags::try_parse_from(flags) {
+        Ok(flags) => flags.shop.settings.check(),
+        Err(source) => Err(ShopError::Flags { source }),
+    }
+}
+
 impl Settings {
     /// How long a record may be in progress before a duplicate looks for its order. Longer than
     /// a lease, because a holder that waits for the lease first is slow without being dead.
     pub fn processing_lease(&self) -> Duration {
-        self.lease.saturating_mul(4)
+        self.processing_lease.unwrap_or_else(|| self.lease.saturating_mul(4))
+    }
+
+    pub fn is_reentrant(&self) -> bool {
+        self.lock == LockBy::Redis && self.lease_kind == LeaseKind::Reentrant
+    }
+
+    /// Refuses what can't be meant, with a sentence that says why.
+    pub fn check(&self) -> Result<(), ShopError> {
+        let impossible = |why| Err(ShopError::Impossible { why });
+        let is_lease = self.lock == LockBy::Redis;
+        match self {
+            _ if self.lease_kind == LeaseKind::Reentrant && !is_lease => impossible(
+                "--lease-kind reentrant is about the lease in Redis: use it with --lock redis",
+            ),
+            _ if self.lock == LockBy::None && self.lock_per != LockPer::Product => {
+                impossible("--lock-per says what the lock covers, and --lock none has no lock")
+            }
+            _ if self.lock == LockBy::PostgresAdvisory && self.begin != Begin::AfterLock => {
+                impossible(
+                    "--lock postgres-advisory is taken by the order's connection before BEGIN: it \
+                     goes with --begin after-lock only",
+                )
+            }
+            _ if self.lock == LockBy::None && self.begin != Begin::AfterLock => impossible(
+                "--begin says when the transaction begins beside the lock, and --lock \
+                            none has no lock",
+            ),
+            _ if self.idempotency == Idempotency::Token && self.order_window.is_some() => {
+                impossible(
+                    "--idempotency token names an order by its token, and --order-window by user \
+                     and product: use one of the two",
+                )
+            }
+            _ if self.idempotency == Idempotency::None && self.lock == LockBy::None => impossible(
+                "--idempotency none looks for the order under the lock, and --lock none has no \
+                 lock: use --idempotency postgres",
+            ),
+            _ if self.processing_lease() < self.lease => impossible(
+                "--processing-lease must be at least as long as --lease, or a record would be \
+                 taken over from an owner that still holds the product",
+            ),
+            _ => self.check_defects(),
+        }
+    }
+
+    /// A defect of a step that these settings never take would prove nothing.
+    fn check_defects(&self) -> Result<(), ShopError> {
+        for info in self.defects.iter().map(|defect| defect.info()) {
+            if let Some(need) = info.needs.iter().find(|need| !need.is_met_by(self)) {
+                return Err(ShopError::DefectOutOfPlace { defect: info.switch, need: need.text() });
+            }
+        }
+        Ok(())
     }
 }
 
 #[cfg(test)]
 pub mod tests {
     use super::*;
-    use clap::Parser;
 
     #[derive(Parser)]
     struct Line {
@@ -225,6 +353,24 @@ pub mod tests {
         let error = parse("shop --defects unlock-before-comit").map(|_| ()).expect_err("misspelt");
         let text = error.to_string();
         assert!(text.contains("did you mean `unlock-before-commit`?"), "{text}");
+    }
+
+    #[test]
+    fn what_cannot_be_meant_together_is_refused_with_a_sentence() {
+        for (flags, why) in [
+            ("shop --lock none --lock-per user", "--lock none has no lock"),
+            ("shop --lock none --idempotency none", "use --idempotency postgres"),
+            ("shop --lock postgres-advisory --begin before-lock", "--begin after-lock only"),
+            ("shop --lock none --begin before-lock", "--lock none has no lock"),
+            ("shop --lock postgres-advisory --lease-kind reentrant", "use it with --lock redis"),
+            ("shop --idempotency token --order-window 10s", "use one of the two"),
+            ("shop --lease 3s --processing-lease 2s", "at least as long as --lease"),
+            ("shop --idempotency postgres --defects D46", "it needs the record in Redis"),
+        ] {
+            let refusal = settings(flags).check().expect_err(flags).to_string();
+            assert!(refusal.contains(why), "{flags}: {refusal}");
+        }
+        assert!(settings("shop").check().is_ok());
     }
 
     #[test]

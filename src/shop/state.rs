@@ -5,7 +5,10 @@
 //! that late from a held or busy server would be taken for a failure that never happened.
 
 use std::{
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
     time::Duration,
 };
 
@@ -21,12 +24,14 @@ use super::{
     defects::{Defect, DefectSet},
     error::ShopError,
     intent::Reader,
-    lease, record, schema,
+    lock,
+    metrics::Metrics,
+    record, schema,
     scope::Scope,
     settings::{Settings, ShopArgs},
+    strategy::Strategies,
 };
 
-const REDIS_RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 const REDIS_CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const REDIS_RECONNECT_DELAY_MAX: Duration = Duration::from_millis(500);
 const POOL_WAIT: Duration = Duration::from_secs(30);
@@ -44,6 +49,8 @@ pub struct Shop {
     /// Owns the chains under way: one goes on when its client hangs up.
     pub chains: TaskTracker,
     pub defects: DefectSet,
+    pub strategies: Strategies,
+    pub metrics: Arc<Metrics>,
 }
 
 impl Shop {
@@ -56,12 +63,15 @@ impl Shop {
     }
 
     pub async fn open(args: ShopArgs) -> Result<Self, ShopError> {
-        let redis = connect_redis(args.redis_url.as_deref()).await?;
+        args.settings.check()?;
+        let redis = connect_redis(&args).await?;
         let postgres = connect_postgres(&args).await?;
         let defects = args.settings.defects.iter().copied().collect();
         Ok(Self {
             reader: Reader::new(&args.settings, defects),
             scope: Scope::of(defects),
+            strategies: Strategies::of(&args.settings),
+            metrics: Metrics::new(),
             postgres,
             redis,
             posts: AtomicU64::new(0),
@@ -84,14 +94,19 @@ impl Shop {
     }
 }
 
-async fn connect_redis(url: Option<&str>) -> Result<ConnectionManager, ShopError> {
-    let url = url.ok_or(ShopError::UrlMissing { flag: "redis-url", variable: "REDIS_URL" })?;
+async fn connect_redis(args: &ShopArgs) -> Result<ConnectionManager, ShopError> {
+    let url = args
+        .redis_url
+        .as_deref()
+        .ok_or(ShopError::UrlMissing { flag: "redis-url", variable: "REDIS_URL" })?;
     let client = redis::Client::open(url)
         .map_err(|source| ShopError::RedisUrl { flag: "redis-url", source })?;
     let place = client.get_connection_info().addr().to_string();
     let config = ConnectionManagerConfig::new()
-        .set_response_timeout(Some(REDIS_RESPONSE_TIMEOUT))
+        .set_response_timeout(Some(args.settings.redis_timeout))
         .set_connection_timeout(Some(REDIS_CONNECT_TIMEOUT))
+        // Another command tries again; a buyer isn't to wait for a server that is down.
+        .set_number_of_retries(1)
         .set_max_delay(REDIS_RECONNECT_DELAY_MAX);
     let mut connection = client
         .get_connection_manager_with_config(config)
@@ -99,7 +114,7 @@ async fn connect_redis(url: Option<&str>) -> Result<ConnectionManager, ShopError
         .map_err(|source| ShopError::RedisUnreachable { place, source })?;
     // Loaded now, so that the first order makes the same steps as the thousandth.
     record::load_scripts(&mut connection).await?;
-    lease::load_script(&mut connection).await?;
+    lock::load_scripts(&mut connection).await?;
     Ok(connection)
 }
 

@@ -6,6 +6,7 @@
 //! COMMIT with ROLLBACK, without an error, where a statement had failed before, while sqlx
 //! doesn't show that answer: so a failed statement is remembered, and COMMIT never sent after it.
 
+use sha2::{Digest, Sha256};
 use sqlx::{PgConnection, Postgres, pool::PoolConnection};
 
 use super::{
@@ -14,10 +15,15 @@ use super::{
     state::Shop,
 };
 
+const TRY_ADVISORY_LOCK: &str = include_str!("sql/try_advisory_lock.sql");
+const ADVISORY_UNLOCK: &str = include_str!("sql/advisory_unlock.sql");
+
 pub struct OrderConnection {
     inner: PoolConnection<Postgres>,
     begin: &'static str,
     transaction: Transaction,
+    /// The number of the advisory lock that this connection holds.
+    advisory_lock: Option<i64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,12 +42,42 @@ impl OrderConnection {
             Isolation::RepeatableRead => "BEGIN ISOLATION LEVEL REPEATABLE READ",
             Isolation::Serializable => "BEGIN ISOLATION LEVEL SERIALIZABLE",
         };
-        Ok(Self { inner, begin, transaction: Transaction::None })
+        Ok(Self { inner, begin, transaction: Transaction::None, advisory_lock: None })
     }
 
     pub async fn begin(&mut self) -> Result<(), ShopError> {
         self.transaction = Transaction::Open;
         self.send(self.begin).await.map_err(failed("beginning the transaction"))
+    }
+
+    pub fn has_begun(&self) -> bool {
+        self.transaction != Transaction::None
+    }
+
+    /// A lock of the session, asked for outside any transaction. False if another has it.
+    pub async fn try_advisory_lock(&mut self, name: &str) -> Result<bool, ShopError> {
+        let number = advisory_number(name);
+        let is_ours: bool = sqlx::query_scalar(TRY_ADVISORY_LOCK)
+            .bind(number)
+            .fetch_one(&mut *self.inner)
+            .await
+            .map_err(failed("taking the advisory lock"))?;
+        self.advisory_lock = is_ours.then_some(number);
+        Ok(is_ours)
+    }
+
+    /// False if this connection holds none.
+    pub async fn advisory_unlock(&mut self) -> Result<bool, ShopError> {
+        let Some(number) = self.advisory_lock else {
+            return Ok(false);
+        };
+        let unlocked = sqlx::query_scalar(ADVISORY_UNLOCK)
+            .bind(number)
+            .fetch_one(&mut *self.inner)
+            .await
+            .map_err(failed("releasing the advisory lock"))?;
+        self.advisory_lock = None;
+        Ok(unlocked)
     }
 
     /// For one statement, whose result then goes through [`Self::checked`].
@@ -95,13 +131,21 @@ impl OrderConnection {
     }
 }
 
-/// A connection whose transaction was never ended isn't fit for the pool: closing it ends both.
+/// A connection whose transaction or lock was never ended isn't fit for the pool: closing it ends
+/// all of them.
 impl Drop for OrderConnection {
     fn drop(&mut self) {
-        if self.transaction != Transaction::None {
+        if self.transaction != Transaction::None || self.advisory_lock.is_some() {
             self.inner.close_on_drop();
         }
     }
+}
+
+/// PostgreSQL numbers its advisory locks. Two names that met in 64 bits would only wait for each
+/// other.
+fn advisory_number(name: &str) -> i64 {
+    let digest = Sha256::digest(name.as_bytes());
+    i64::from_be_bytes(digest[..8].try_into().expect("a digest has 32 bytes"))
 }
 
 fn failed(doing: &'static str) -> impl Fn(sqlx::Error) -> ShopError {

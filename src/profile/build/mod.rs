@@ -68,7 +68,10 @@ fn lab(node: &Node) -> LabSettings {
         instances: count(node, "instances"),
         defects: texts(at(node, "defects")),
         idempotency: word(node, "idempotency"),
+        redis_down: word(node, "redis-down"),
+        lock: word(node, "lock"),
         lock_per: word(node, "lock-per"),
+        lease_kind: word(node, "lease-kind"),
         begin: word(node, "begin"),
         isolation: word(node, "isolation"),
         one_order_per: word(node, "one-order-per"),
@@ -77,6 +80,7 @@ fn lab(node: &Node) -> LabSettings {
         lock_poll: duration(node, "lock-poll"),
         lock_wait: duration(node, "lock-wait"),
         lease: duration(node, "lease"),
+        processing_lease: maybe_duration(node, "processing-lease"),
         work_time: duration(node, "work-time"),
         order_window: maybe_duration(node, "order-window"),
     }

@@ -30,11 +30,29 @@ pub static LAB: Table = Table {
         )
         .default("\"redis+postgres\""),
         Field::new(
+            "redis-down",
+            "What the shop does while Redis can't be reached: `arbitrate` lets the database decide, `reject` answers 503.",
+            Shape::Word(&["arbitrate", "reject"]),
+        )
+        .default("\"arbitrate\""),
+        Field::new(
+            "lock",
+            "What keeps others out while the shop places an order.",
+            Shape::Word(&["redis", "postgres-advisory", "none"]),
+        )
+        .default("\"redis\""),
+        Field::new(
             "lock-per",
-            "What one lock of the shop covers.",
-            Shape::Word(&["product", "user"]),
+            "What one lock of the shop covers; `global`: all orders.",
+            Shape::Word(&["product", "user", "global"]),
         )
         .default("\"product\""),
+        Field::new(
+            "lease-kind",
+            "Whether the holder of the lease in Redis may take it again.",
+            Shape::Word(&["plain", "reentrant"]),
+        )
+        .default("\"plain\""),
         Field::new(
             "begin",
             "When the shop's transaction begins; `before-lock-with-read` also takes its snapshot before the lock.",
@@ -62,13 +80,21 @@ pub static LAB: Table = Table {
         Field::new(
             "stock",
             "How an order takes its units; `none` takes nothing, and stock isn't judged then.",
-            Shape::Word(&["conditional", "none"]),
+            Shape::Word(&["conditional", "version", "select-for-update", "none"]),
         )
         .default("\"conditional\""),
         Field::new("lock-poll", "The wait between two tries to get the lock.", WAIT)
             .default("\"5ms\""),
         Field::new("lock-wait", "How long the shop tries to get the lock.", WAIT).default("\"2s\""),
-        Field::new("lease", "The life of the shop's lock in Redis.", WAIT).default("\"3s\""),
+        Field::new("lease", "The life of the shop's lock in Redis, renewed every third of it.", WAIT)
+            .default("\"3s\""),
+        Field::new(
+            "processing-lease",
+            "How long an idempotency record may be in progress before a duplicate looks for its \
+             order. Left out: four leases.",
+            WAIT,
+        )
+        .example("\"12s\""),
         Field::new(
             "work-time",
             "How long an order takes inside the lock, beside its statements.",

@@ -53,7 +53,10 @@ fn settings(out: &mut String, lab: &LabSettings) {
     line(out, "instances", Some(lab.instances.to_string()));
     line(out, "defects", Some(texts(&lab.defects)));
     line(out, "idempotency", Some(text(lab.idempotency)));
+    line(out, "redis-down", Some(text(lab.redis_down)));
+    line(out, "lock", Some(text(lab.lock)));
     line(out, "lock-per", Some(text(lab.lock_per)));
+    line(out, "lease-kind", Some(text(lab.lease_kind)));
     line(out, "begin", Some(text(lab.begin)));
     line(out, "isolation", Some(text(lab.isolation)));
     line(out, "one-order-per", Some(text(lab.one_order_per)));
@@ -62,6 +65,7 @@ fn settings(out: &mut String, lab: &LabSettings) {
     line(out, "lock-poll", Some(duration(lab.lock_poll)));
     line(out, "lock-wait", Some(duration(lab.lock_wait)));
     line(out, "lease", Some(duration(lab.lease)));
+    line(out, "processing-lease", lab.processing_lease.map(duration));
     line(out, "work-time", Some(duration(lab.work_time)));
     line(out, "order-window", lab.order_window.map(duration));
 }

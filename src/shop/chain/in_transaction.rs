@@ -5,22 +5,22 @@
 //! "sold out" before anything is written. Any refusal, by the stock too, is followed by a look
 //! for the winner: whoever bought the last unit and asks again, after the record is gone, is
 //! owed that order and not "sold out". The look comes after ROLLBACK, which puts the stock back,
-//! because inside a failed INSERT lets nothing be read, and an old snapshot shows no winner.
+//! because inside a failed INSERT lets nothing be read, and an old snapshot shows no winner. Before
+//! each write, and before COMMIT, the holder asks whether its lease still holds.
 
 use super::Outcome;
 use crate::shop::{
     defects::{
-        Defect, d01_unlock_before_commit, d23_no_available_guard, d26_duplicate_key_500,
-        d27_duplicate_then_select_in_same_tx, d29_rmw_stock, d59_merges_equal_bodies,
-        d74_fixed_window_straddled,
+        Defect, d01_unlock_before_commit, d26_duplicate_key_500,
+        d27_duplicate_then_select_in_same_tx, d59_merges_equal_bodies, d74_fixed_window_straddled,
     },
     error::ShopError,
     intent::{Intent, Name},
-    lease::Lease,
+    lock::Lease,
     order::{self, Insert, Order},
-    settings::{Idempotency, Settings, Stock},
+    settings::{Idempotency, Settings},
     state::Shop,
-    stock::{self, Taking},
+    stock::{self, Sale, Taking},
     transaction::OrderConnection,
     window,
 };
@@ -74,7 +74,7 @@ pub async fn place(
     connection: &mut OrderConnection,
     lease: &mut Lease,
 ) -> Result<Outcome, ShopError> {
-    let written = match write(shop, intent, guard, connection).await {
+    let written = match write(shop, intent, guard, connection, lease).await {
         Ok(written) => written,
         Err(error) => {
             // If ROLLBACK fails too, the connection is closed, and the first error says why.
@@ -85,8 +85,12 @@ pub async fn place(
     match written {
         Written::Order(order) => {
             shop.work().await;
+            if let Err(lost) = lease.must_hold() {
+                connection.rollback().await?;
+                return Err(lost);
+            }
             if shop.has(Defect::UnlockBeforeCommit) {
-                d01_unlock_before_commit::commit(connection, lease).await?;
+                d01_unlock_before_commit::commit(shop, connection, lease).await?;
             } else {
                 connection.commit().await?;
             }
@@ -98,6 +102,9 @@ pub async fn place(
         }
         Written::Refused(refusal) => {
             connection.rollback().await?;
+            if matches!(refusal, Refusal::ByIndex) {
+                shop.metrics.unique_conflicts.inc();
+            }
             let winner = order::find(shop, connection, intent).await?;
             match (winner, refusal) {
                 (Some(winner), _) => Ok(Outcome::of_winner(shop, intent, winner)),
@@ -113,17 +120,23 @@ async fn write(
     intent: &Intent,
     guard: Guard,
     connection: &mut OrderConnection,
+    lease: &Lease,
 ) -> Result<Written, ShopError> {
     if let Some(winner) = look(shop, intent, guard, connection).await? {
         return Ok(Written::Found(winner));
     }
-    match take(shop, intent, connection).await? {
-        Taking::Done => {}
-        Taking::SoldOut => return Ok(Written::Refused(Refusal::ByStock(Outcome::SoldOut))),
-        Taking::UnknownProduct => {
-            return Ok(Written::Refused(Refusal::ByStock(Outcome::UnknownProduct)));
-        }
+    lease.must_hold()?;
+    let sale = Sale::of(intent, lease.fence);
+    let refused = match stock::take(shop, connection, sale, lease).await? {
+        Taking::Done => None,
+        Taking::SoldOut => Some(Outcome::SoldOut),
+        Taking::UnknownProduct => Some(Outcome::UnknownProduct),
+        Taking::FenceRefused(highest) => Some(Outcome::FencedOff { highest }),
+    };
+    if let Some(outcome) = refused {
+        return Ok(Written::Refused(Refusal::ByStock(outcome)));
     }
+    lease.must_hold()?;
     let inserted = if shop.has(Defect::DuplicateKey500) {
         d26_duplicate_key_500::insert(connection, intent).await?
     } else if shop.has(Defect::DuplicateThenSelectInSameTx) {
@@ -134,6 +147,7 @@ async fn write(
     let Some(order) = inserted else {
         return Ok(Written::Refused(Refusal::ByIndex));
     };
+    lease.must_hold()?;
     stock::note_sale(shop, connection, &order).await?;
     Ok(Written::Order(order))
 }
@@ -157,22 +171,5 @@ async fn look(
         Name::Window(window) => window::look(connection, intent, window).await,
         _ if guard == Guard::Look => order::find(shop, connection, intent).await,
         _ => Ok(None),
-    }
-}
-
-async fn take(
-    shop: &Shop,
-    intent: &Intent,
-    connection: &mut OrderConnection,
-) -> Result<Taking, ShopError> {
-    match shop.settings.stock {
-        Stock::None => Ok(Taking::Done),
-        Stock::Conditional if shop.has(Defect::NoAvailableGuard) => {
-            d23_no_available_guard::take(connection, intent).await
-        }
-        Stock::Conditional if shop.has(Defect::RmwStock) => {
-            d29_rmw_stock::take(connection, intent).await
-        }
-        Stock::Conditional => stock::take(connection, intent).await,
     }
 }

@@ -11,6 +11,7 @@ use crate::shop::{
     error::ShopError,
     fingerprint,
     intent::Intent,
+    metrics::Came,
     order::Order,
     settings::OneOrderPer,
     state::Shop,
@@ -33,8 +34,16 @@ pub enum Outcome {
     TokenUsed,
     SoldOut,
     UnknownProduct,
-    /// The lease couldn't be had in time.
+    /// The lock couldn't be had in time, or was lost.
     Busy,
+    /// A later holder of the lease has been at the product, with this fence.
+    FencedOff {
+        highest: i64,
+    },
+    /// Nobody can say what became of it: a person has to.
+    Parked,
+    /// Redis can't be asked, and the database isn't to decide alone.
+    Unavailable,
 }
 
 impl Outcome {
@@ -59,13 +68,41 @@ impl Outcome {
             Self::TokenUsed => Answer::code(StatusCode::CONFLICT, "TOKEN_USED"),
             Self::SoldOut => Answer::code(StatusCode::UNPROCESSABLE_ENTITY, "SOLD_OUT"),
             Self::UnknownProduct => Answer::code(StatusCode::NOT_FOUND, "UNKNOWN_PRODUCT"),
-            Self::Busy => come_back(shop, "BUSY"),
+            Self::Busy | Self::FencedOff { .. } => come_back(shop, "BUSY"),
+            Self::Parked => Answer::code(StatusCode::LOCKED, "UNKNOWN_OUTCOME"),
+            Self::Unavailable => Answer {
+                status: StatusCode::SERVICE_UNAVAILABLE,
+                ..Answer::come_back("REDIS_UNREACHABLE")
+            },
         })
     }
 
     /// True if whoever asks again with the same name may be served as if for the first time.
     pub fn came_to_nothing(&self) -> bool {
-        matches!(self, Self::SoldOut | Self::UnknownProduct | Self::Busy)
+        matches!(
+            self,
+            Self::SoldOut
+                | Self::UnknownProduct
+                | Self::Busy
+                | Self::FencedOff { .. }
+                | Self::Unavailable
+        )
+    }
+
+    /// As the metrics count it.
+    pub fn kind(&self) -> Came {
+        match self {
+            Self::Created(_) => Came::Created,
+            Self::Replayed(_) | Self::Stored(_) => Came::Replayed,
+            Self::Mismatch { .. } => Came::Mismatch,
+            Self::InProgress => Came::InProgress,
+            Self::TokenUsed => Came::TokenUsed,
+            Self::SoldOut => Came::SoldOut,
+            Self::UnknownProduct => Came::UnknownProduct,
+            Self::Busy | Self::FencedOff { .. } => Came::Busy,
+            Self::Parked => Came::Parked,
+            Self::Unavailable => Came::Failed,
+        }
     }
 }
 

@@ -1,8 +1,10 @@
-//! Takes the lease around the whole transaction, and gives it back when the transaction is over.
+//! Takes the lock around the whole transaction, and gives it back when the transaction is over.
 //!
 //! The release has one place, behind COMMIT and ROLLBACK alike: a lock that is free before its
-//! holder's row can be seen lets the next holder insert it again. Where the transaction begins
-//! before the lease (`--begin`), a waiter holds a connection of the pool while it waits.
+//! holder's row can be seen lets the next holder insert it again. A holder whose lease was over, or
+//! whose fence was old, did nothing and is told to come back; the second grant brings the fence
+//! that the shelf has, in case the counter had fallen behind. Where the transaction begins before
+//! the lock (`--begin`), a waiter holds a connection of the pool while it waits.
 
 use super::{
     Outcome,
@@ -12,13 +14,16 @@ use crate::shop::{
     defects::{Defect, d25_check_then_insert},
     error::ShopError,
     intent::Intent,
-    lease::{self, Lease},
+    lock::{self, Lease},
     retry,
-    settings::Begin,
+    settings::{Begin, RedisDown},
     state::Shop,
     stock,
     transaction::OrderConnection,
 };
+
+/// A refused fence may mean that the counter was behind; a second refusal that somebody is ahead.
+const GRANTS: u32 = 2;
 
 pub async fn place(shop: &Shop, intent: &Intent) -> Result<Outcome, ShopError> {
     let mut early = match shop.settings.begin {
@@ -44,7 +49,7 @@ async fn place_with(
         && let Some(connection) = early
     {
         // Read for its snapshot alone: what it says may be old once the lease is held.
-        stock::available(connection, intent.wish.product_id).await?;
+        stock::shelf(connection, intent.wish.product_id).await?;
     }
     let guard = if shop.has(Defect::CheckThenInsert) {
         if let Some(winner) = d25_check_then_insert::look(shop, intent, early.as_mut()).await? {
@@ -54,35 +59,90 @@ async fn place_with(
     } else {
         Guard::of(&shop.settings)
     };
-    let Some(mut lease) = lease::acquire(shop, intent).await? else {
-        return Ok(Outcome::Busy);
-    };
-    let placed = transact(shop, intent, guard, early.take(), &mut lease).await;
-    lease.release().await;
-    placed
+    let mut known_fence = None;
+    for _ in 0..GRANTS {
+        let Some(mut lease) = enter(shop, intent, known_fence, early).await? else {
+            return Ok(Outcome::Busy);
+        };
+        let placed = transact(shop, intent, guard, early, &mut lease).await;
+        lease.release(shop, early).await;
+        match placed {
+            Ok(Outcome::FencedOff { highest }) => {
+                shop.metrics.fence_refusals.inc();
+                known_fence = Some(highest);
+            }
+            Err(ShopError::LeaseLost) => {
+                shop.metrics.leases_lost.inc();
+                return Ok(Outcome::Busy);
+            }
+            placed => return placed,
+        }
+    }
+    Ok(Outcome::Busy)
 }
 
-/// Runs the transaction, again where PostgreSQL asks for it; a new one sees what beat the last.
+/// Where Redis can't be asked: the unique index decides, and the row count of the shelf.
+pub async fn place_without_lock(shop: &Shop, intent: &Intent) -> Result<Outcome, ShopError> {
+    shop.metrics.without_redis.inc();
+    let mut lease = Lease::without_lock(shop, intent);
+    transact(shop, intent, Guard::OnConflict, &mut None, &mut lease).await
+}
+
+/// `None` if the lock couldn't be had.
+async fn enter(
+    shop: &Shop,
+    intent: &Intent,
+    known_fence: Option<i64>,
+    place: &mut Option<OrderConnection>,
+) -> Result<Option<Lease>, ShopError> {
+    match lock::acquire(shop, intent, known_fence, place).await {
+        Err(error) if error.is_of_redis() && shop.settings.redis_down == RedisDown::Arbitrate => {
+            shop.metrics.without_redis.inc();
+            Ok(Some(Lease::without_lock(shop, intent)))
+        }
+        acquired => acquired,
+    }
+}
+
+/// Runs the transaction, again where PostgreSQL asks for it; a new one sees what beat the last. A
+/// connection that holds the lock stays in its place.
 async fn transact(
     shop: &Shop,
     intent: &Intent,
     guard: Guard,
-    early: Option<OrderConnection>,
+    place: &mut Option<OrderConnection>,
     lease: &mut Lease,
 ) -> Result<Outcome, ShopError> {
-    let mut connection = match early {
+    let mut connection = match place.take() {
         Some(connection) => connection,
-        None => begin(shop).await?,
+        None => OrderConnection::acquire(shop).await?,
     };
+    let placed = repeat(shop, intent, guard, &mut connection, lease).await;
+    if shop.strategies.lock.lives_in_connection() {
+        *place = Some(connection);
+    }
+    placed
+}
+
+async fn repeat(
+    shop: &Shop,
+    intent: &Intent,
+    guard: Guard,
+    connection: &mut OrderConnection,
+    lease: &mut Lease,
+) -> Result<Outcome, ShopError> {
     let mut tries = 1;
     loop {
-        match in_transaction::place(shop, intent, guard, &mut connection, lease).await {
+        if !connection.has_begun() {
+            connection.begin().await?;
+        }
+        match in_transaction::place(shop, intent, guard, connection, lease).await {
             Err(error)
                 if error.is_worth_another_transaction() && tries < retry::TRANSACTION_TRIES =>
             {
+                shop.metrics.transaction_retries.inc();
                 retry::back_off(tries).await;
                 tries += 1;
-                connection.begin().await?;
             }
             placed => return placed,
         }

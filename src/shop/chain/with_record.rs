@@ -1,80 +1,63 @@
 //! The chain with a record in Redis: claimed first, brought to what came of it last.
 //!
-//! What a reader would question is the way back. A claim is given back only if there certainly
-//! was no effect; after an unclear COMMIT it stays, and once it is overdue the next duplicate
-//! looks into the order table, which knows. After COMMIT nothing may turn the answer into a
-//! failure: an unlock or a SUCCESS that didn't get through is told in the log, and repaired by
-//! time or by the next duplicate.
+//! A duplicate that finds a record in progress comes back later; one that finds it overdue, or left
+//! to a person, asks the order table first. Where Redis can't be asked at all, the database
+//! decides alone, or nobody does (`--redis-down`): never is an order placed past both.
 
-use super::{Outcome, overdue, under_lease};
+use std::sync::Arc;
+
+use super::{Claims, Outcome, overdue, settling::Settling, under_lease, without_redis};
 use crate::shop::{
-    answer::Answer,
+    defects::{Defect, d45_claim_in_process_memory},
     error::ShopError,
     intent::Intent,
     record::{Claim, Record},
-    speak,
     state::Shop,
+    strategy::Going,
 };
 
-pub async fn place(shop: &Shop, intent: &Intent, key: &str) -> Result<Outcome, ShopError> {
+pub struct WithRecord;
+
+impl Claims for WithRecord {
+    fn place<'a>(
+        &'a self,
+        shop: &'a Arc<Shop>,
+        intent: &'a Intent,
+        key: &'a str,
+    ) -> Going<'a, Outcome> {
+        if shop.has(Defect::ClaimInProcessMemory) {
+            return Box::pin(d45_claim_in_process_memory::place(shop, intent, key));
+        }
+        Box::pin(place(shop, intent, key))
+    }
+}
+
+async fn place(shop: &Arc<Shop>, intent: &Intent, key: &str) -> Result<Outcome, ShopError> {
     let record = Record::of(shop, intent, key);
     let claim = match record.claim(shop, intent).await {
         Ok(claim) => claim,
-        Err(error) => {
-            // The claim may have been made although its reply was lost.
-            give_back(shop, &record).await;
-            return Err(error);
+        Err(error) if error.is_of_redis() => {
+            return without_redis::place(shop, intent, record).await;
         }
+        Err(error) => return Err(error),
     };
     match claim {
         Claim::Created => {}
         Claim::Success(answer) => return Ok(Outcome::Stored(answer)),
         Claim::FingerprintMismatch => return Ok(Outcome::Mismatch { winner: None }),
-        Claim::InProgress => return Ok(Outcome::InProgress),
-        Claim::Overdue(previous) => {
-            if let Some(known) = overdue::resolve(shop, intent, &record, previous).await? {
+        Claim::InProgress(ownership) => {
+            shop.metrics.note_in_progress(ownership.age);
+            return Ok(Outcome::InProgress);
+        }
+        Claim::Overdue(ownership) => {
+            shop.metrics.note_in_progress(ownership.age);
+            if let Some(known) = overdue::resolve(shop, intent, &record, ownership).await? {
                 return Ok(known);
             }
         }
+        Claim::Unknown(owner) => return overdue::look_again(shop, intent, &record, owner).await,
     }
     let placed = under_lease::place(shop, intent).await;
-    settle(shop, intent, &record, &placed).await;
+    Settling::of(&placed).carry_out(shop, &record).await;
     placed
-}
-
-/// Brings the record to what the attempt came to.
-pub async fn settle(
-    shop: &Shop,
-    intent: &Intent,
-    record: &Record,
-    placed: &Result<Outcome, ShopError>,
-) {
-    match placed {
-        Ok(Outcome::Created(order) | Outcome::Replayed(order)) => {
-            let answer = Answer::created(order);
-            let stored = record.succeed(shop, &intent.fingerprint, &answer).await;
-            tell_failure(shop, intent, stored);
-        }
-        Ok(Outcome::Mismatch { winner: Some(winner) }) => {
-            let answer = Answer::created(winner);
-            let repaired = record.succeed(shop, &winner.fingerprint, &answer).await;
-            tell_failure(shop, intent, repaired);
-        }
-        Ok(outcome) if outcome.came_to_nothing() => give_back(shop, record).await,
-        Err(error) if error.certainly_had_no_effect() => give_back(shop, record).await,
-        Ok(_) | Err(_) => {}
-    }
-}
-
-async fn give_back(shop: &Shop, record: &Record) {
-    if let Err(error) = record.give_back(shop).await {
-        speak::problem(shop.settings.instance, "a claim stays until it is overdue", &error);
-    }
-}
-
-fn tell_failure(shop: &Shop, intent: &Intent, stored: Result<(), ShopError>) {
-    if let Err(error) = stored {
-        let what = format!("record of user {} {}", intent.user, intent.name);
-        speak::problem(shop.settings.instance, &what, &error);
-    }
 }

@@ -5,18 +5,34 @@
 //! An order under it is replayed. None means that the first click is still under way, or came to
 //! nothing for good: a buyer who is told "used" looks into the list of orders.
 
-use super::{Outcome, under_lease};
+use std::sync::Arc;
+
+use super::{Claims, Outcome, under_lease};
 use crate::shop::{
     defects::{Defect, d62_token_check_then_delete, d63_token_reissued_is_new_order},
     error::ShopError,
     intent::Intent,
     order, speak,
     state::Shop,
+    strategy::Going,
     submit_token,
     transaction::OrderConnection,
 };
 
-pub async fn place(shop: &Shop, intent: &Intent, token: &str) -> Result<Outcome, ShopError> {
+pub struct WithToken;
+
+impl Claims for WithToken {
+    fn place<'a>(
+        &'a self,
+        shop: &'a Arc<Shop>,
+        intent: &'a Intent,
+        key: &'a str,
+    ) -> Going<'a, Outcome> {
+        Box::pin(place(shop, intent, key))
+    }
+}
+
+async fn place(shop: &Shop, intent: &Intent, token: &str) -> Result<Outcome, ShopError> {
     let is_ours = if shop.has(Defect::TokenCheckThenDelete) {
         d62_token_check_then_delete::consume(shop, &intent.user, token).await?
     } else {

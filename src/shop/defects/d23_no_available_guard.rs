@@ -3,9 +3,11 @@
 //! The check constraint on the column goes too: with it the database would refuse the order in
 //! the shop's place, and many tables don't have one.
 
-use super::{Defect, DefectInfo};
+use super::{Defect, DefectInfo, Need};
 use crate::shop::{
-    error::ShopError, intent::Intent, schema::StockCheck, stock::Taking,
+    error::ShopError,
+    schema::StockCheck,
+    stock::{self, Sale, Taking},
     transaction::OrderConnection,
 };
 
@@ -17,6 +19,7 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "no-available-guard",
     does: "Stock is taken without `available >= quantity`, and the column has no check.",
     partners: &[],
+    needs: &[Need::Stock],
     finds: "burst.last-unit",
 };
 
@@ -24,14 +27,16 @@ pub fn check() -> StockCheck {
     StockCheck::None
 }
 
-pub async fn take(connection: &mut OrderConnection, intent: &Intent) -> Result<Taking, ShopError> {
+pub async fn take(connection: &mut OrderConnection, sale: Sale) -> Result<Taking, ShopError> {
     let taken = sqlx::query(TAKE)
-        .bind(intent.wish.quantity)
-        .bind(intent.wish.product_id)
+        .bind(sale.quantity)
+        .bind(sale.product_id)
+        .bind(sale.fence)
+        .bind(sale.bound)
         .execute(connection.raw())
         .await;
-    match connection.checked("taking stock", taken)?.rows_affected() {
-        0 => Ok(Taking::UnknownProduct),
-        _ => Ok(Taking::Done),
+    if connection.checked("taking stock", taken)?.rows_affected() == 1 {
+        return Ok(Taking::Done);
     }
+    Ok(sale.refused_by(stock::shelf(connection, sale.product_id).await?))
 }

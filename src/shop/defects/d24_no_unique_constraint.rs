@@ -12,6 +12,7 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "no-unique-constraint",
     does: "The orders table has no unique index, so the database accepts a second order.",
     partners: &[],
+    needs: &[],
     finds: "burst.same-key, beside a defect of the lock or the claim",
 };
 

@@ -21,6 +21,7 @@ pub const INFO: DefectInfo = DefectInfo {
         Partner::Defect(Defect::NoUniqueConstraint),
         Partner::Flag { name: "idempotency", value: "none" },
     ],
+    needs: &[],
     finds: "burst.same-key",
 };
 

@@ -16,6 +16,7 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "duplicate-key-500",
     does: "A plain INSERT that meets the unique index is answered with 500.",
     partners: &[Partner::Flag { name: "idempotency", value: "postgres" }],
+    needs: &[],
     finds: "burst.same-key, burst.sequential",
 };
 

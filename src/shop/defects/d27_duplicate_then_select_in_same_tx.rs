@@ -18,6 +18,7 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "duplicate-then-select-in-same-tx",
     does: "The winner is read in the transaction that its unique index has failed: 25P02, then 500.",
     partners: &[Partner::Flag { name: "idempotency", value: "postgres" }],
+    needs: &[],
     finds: "burst.same-key, burst.sequential",
 };
 

@@ -3,11 +3,10 @@
 //! Between the two somebody else may have done the same, and one of the two sales vanishes. At
 //! read committed PostgreSQL has no objection; from repeatable read upwards it answers 40001.
 
-use super::{Defect, DefectInfo, Partner};
+use super::{Defect, DefectInfo, Need, Partner};
 use crate::shop::{
     error::ShopError,
-    intent::Intent,
-    stock::{self, Taking},
+    stock::{self, Sale, Taking},
     transaction::OrderConnection,
 };
 
@@ -19,21 +18,26 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "rmw-stock",
     does: "Stock is read, and the literal difference written back without a condition.",
     partners: &[Partner::Flag { name: "lock-per", value: "user" }],
+    needs: &[Need::Stock],
     finds: "burst.last-unit",
 };
 
-pub async fn take(connection: &mut OrderConnection, intent: &Intent) -> Result<Taking, ShopError> {
-    let Some(available) = stock::available(connection, intent.wish.product_id).await? else {
+pub async fn take(connection: &mut OrderConnection, sale: Sale) -> Result<Taking, ShopError> {
+    let Some(read) = stock::shelf(connection, sale.product_id).await? else {
         return Ok(Taking::UnknownProduct);
     };
-    if available < intent.wish.quantity {
-        return Ok(Taking::SoldOut);
+    if read.available < sale.quantity {
+        return Ok(sale.refused_by(Some(read)));
     }
     let written = sqlx::query(WRITE)
-        .bind(available - intent.wish.quantity)
-        .bind(intent.wish.product_id)
+        .bind(read.available - sale.quantity)
+        .bind(sale.product_id)
+        .bind(sale.fence)
+        .bind(sale.bound)
         .execute(connection.raw())
         .await;
-    connection.checked("writing stock", written)?;
-    Ok(Taking::Done)
+    if connection.checked("writing stock", written)?.rows_affected() == 1 {
+        return Ok(Taking::Done);
+    }
+    Ok(sale.refused_by(stock::shelf(connection, sale.product_id).await?))
 }

@@ -12,6 +12,7 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "fingerprint-raw-json",
     does: "The fingerprint is a hash of the body's bytes, so another way to write it is a mismatch.",
     partners: &[],
+    needs: &[],
     finds: "burst.same-fingerprint",
 };
 

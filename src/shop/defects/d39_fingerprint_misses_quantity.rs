@@ -14,6 +14,7 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "fingerprint-misses-quantity",
     does: "The fingerprint leaves the quantity out, so a changed quantity gets the old answer.",
     partners: &[],
+    needs: &[],
     finds: "burst.mutated (quantity)",
 };
 

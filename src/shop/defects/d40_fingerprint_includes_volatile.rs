@@ -14,6 +14,7 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "fingerprint-includes-volatile",
     does: "The fingerprint includes traceId and clientTime, so a retry is a mismatch.",
     partners: &[],
+    needs: &[],
     finds: "burst.same-fingerprint",
 };
 

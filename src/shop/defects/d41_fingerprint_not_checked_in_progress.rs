@@ -3,7 +3,7 @@
 //! While the first attempt is under way, a changed intent is told to come back later, as if it
 //! were the same. It does, and is refused then, or never asks again and believes it will be done.
 
-use super::{Defect, DefectInfo};
+use super::{Defect, DefectInfo, Need};
 use crate::shop::{
     fingerprint::Fingerprint,
     record::{Found, State},
@@ -15,12 +15,13 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "fingerprint-not-checked-in-progress",
     does: "While the record is in progress, a changed intent gets 202 and not a mismatch.",
     partners: &[],
+    needs: &[Need::Record],
     finds: "burst.mutated",
 };
 
 pub fn is_same(found: &Found, given: &Fingerprint) -> bool {
     match found.state {
-        State::InProgress { .. } => true,
-        State::Success(_) => found.fingerprint == *given,
+        State::InProgress(_) => true,
+        State::Success(_) | State::Unknown(_) => found.fingerprint == *given,
     }
 }

@@ -10,6 +10,7 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "fingerprint-never-checked",
     does: "Fingerprints are stored and never compared, so any changed intent gets the old answer.",
     partners: &[],
+    needs: &[],
     finds: "burst.mutated",
 };
 

@@ -15,6 +15,7 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "fingerprint-float-ids",
     does: "The fingerprint takes the product as a float, so ids above 2^53 merge with neighbours.",
     partners: &[],
+    needs: &[],
     finds: "burst.mutated (product above 2^53)",
 };
 

@@ -12,6 +12,7 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "key-not-scoped",
     does: "Record and unique index leave the user out, so two users share what one key names.",
     partners: &[],
+    needs: &[],
     finds: "burst.shared-key",
 };
 

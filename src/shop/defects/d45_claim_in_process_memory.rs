@@ -8,7 +8,7 @@ use std::{
     sync::{LazyLock, Mutex, MutexGuard, PoisonError},
 };
 
-use super::{Defect, DefectInfo, Partner};
+use super::{Defect, DefectInfo, Need, Partner};
 use crate::shop::{
     answer::Answer,
     chain::{Outcome, under_lease},
@@ -24,6 +24,7 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "claim-in-process-memory",
     does: "Records are kept in the instance's memory, so another instance knows of none.",
     partners: &[Partner::Defect(Defect::NoUniqueConstraint)],
+    needs: &[Need::Record],
     finds: "burst.same-key at two instances",
 };
 

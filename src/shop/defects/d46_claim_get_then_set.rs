@@ -3,7 +3,7 @@
 //! Two steps where one is needed. Redis's clock is asked in between, as good code does, so the
 //! window is a round trip wide: every duplicate that reads within it takes the claim too.
 
-use super::{Defect, DefectInfo, Partner};
+use super::{Defect, DefectInfo, Need, Partner};
 use crate::shop::{
     duration::as_millis,
     error::ShopError,
@@ -18,6 +18,7 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "claim-get-then-set",
     does: "The claim is HMGET, then HSET, so duplicates that read together all get it.",
     partners: &[Partner::Defect(Defect::NoUniqueConstraint)],
+    needs: &[Need::Record],
     finds: "burst.same-key",
 };
 
@@ -33,6 +34,7 @@ pub async fn claim(
         .arg(&record.key)
         .arg(&["fingerprint", "status", "owner", "started_at_ms"])
         .arg(&["response_status", "response_location", "response_body"])
+        .arg(&["processing_until_ms", "attempts"])
         .query_async(&mut redis)
         .await
         .map_err(&failed)?;
@@ -40,14 +42,16 @@ pub async fn claim(
         redis::cmd("TIME").query_async(&mut redis).await.map_err(&failed)?;
     let now_ms = seconds * 1_000 + micros / 1_000;
     if found.first().is_some_and(Option::is_some) {
-        return Ok(Some(with_age(found, now_ms)));
+        return Ok(Some(as_the_script_tells(found, now_ms)));
     }
+    let until_ms = now_ms.saturating_add_unsigned(as_millis(shop.settings.processing_lease()));
     redis::pipe()
         .cmd("HSET")
         .arg(&record.key)
         .arg(&["fingerprint", intent.fingerprint.as_str(), "status", "IN_PROGRESS"])
         .arg(&["owner", record.owner.as_str(), "attempts", "1"])
         .arg(&["started_at_ms", &now_ms.to_string()])
+        .arg(&["processing_until_ms", &until_ms.to_string()])
         .ignore()
         .cmd("PEXPIRE")
         .arg(&record.key)
@@ -59,10 +63,13 @@ pub async fn claim(
     Ok(None)
 }
 
-fn with_age(mut found: Fields, now_ms: i64) -> Fields {
-    for started_at_ms in found.iter_mut().skip(3).take(1).flatten() {
-        let age_ms = started_at_ms.parse().map_or(0, |started: i64| now_ms - started);
-        *started_at_ms = age_ms.to_string();
+/// The age in place of the start, and what is left in place of the end.
+fn as_the_script_tells(mut found: Fields, now_ms: i64) -> Fields {
+    for (place, sign) in [(3, -1), (7, 1)] {
+        if let Some(Some(moment)) = found.get_mut(place) {
+            let since = moment.parse().map_or(0, |moment: i64| (moment - now_ms) * sign);
+            *moment = since.to_string();
+        }
     }
     found
 }

@@ -15,6 +15,7 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "snapshot-not-stored",
     does: "A replay tells the current state of the order and not the first answer.",
     partners: &[],
+    needs: &[],
     finds: "burst.sequential once the order is paid or closed",
 };
 

@@ -14,6 +14,7 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "replay-200",
     does: "A replay is answered with 200 where the first answer was 201.",
     partners: &[],
+    needs: &[],
     finds: "burst.sequential, burst.same-key",
 };
 

@@ -4,7 +4,7 @@
 
 use axum::http::StatusCode;
 
-use super::{Defect, DefectInfo};
+use super::{Defect, DefectInfo, Need};
 use crate::shop::answer::Answer;
 
 pub const INFO: DefectInfo = DefectInfo {
@@ -13,6 +13,7 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "in-progress-without-hint",
     does: "A 202 has neither Retry-After nor Location.",
     partners: &[],
+    needs: &[Need::Record],
     finds: "burst.same-key",
 };
 

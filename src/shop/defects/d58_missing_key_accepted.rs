@@ -12,6 +12,7 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "missing-key-accepted",
     does: "A request without a key is carried out, unprotected, with NULL for its key.",
     partners: &[],
+    needs: &[],
     finds: "burst.bad-keys",
 };
 

@@ -18,6 +18,7 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "merges-equal-bodies",
     does: "Under any key, the same user's same body within a minute gets the old order.",
     partners: &[],
+    needs: &[],
     finds: "burst.fresh-key",
 };
 

@@ -2,7 +2,7 @@
 //!
 //! From then on the buyer's own retry is the mismatch, and the changed intent gets its answer.
 
-use super::{Defect, DefectInfo};
+use super::{Defect, DefectInfo, Need};
 use crate::shop::{
     error::ShopError,
     fingerprint::Fingerprint,
@@ -16,6 +16,7 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "mismatch-changes-record",
     does: "A mismatch overwrites the record's fingerprint, so the original is refused from then on.",
     partners: &[],
+    needs: &[Need::Record],
     finds: "burst.mutated, its original asked again",
 };
 

@@ -3,7 +3,7 @@
 //! A double click is two requests at one moment: both find the token, and both go on. What `DEL`
 //! answers would tell them apart, and nobody reads it.
 
-use super::{Defect, DefectInfo, Partner};
+use super::{Defect, DefectInfo, Need, Partner};
 use crate::shop::{error::ShopError, state::Shop, submit_token};
 
 pub const INFO: DefectInfo = DefectInfo {
@@ -15,6 +15,7 @@ pub const INFO: DefectInfo = DefectInfo {
         Partner::Defect(Defect::NoUniqueConstraint),
         Partner::Flag { name: "idempotency", value: "token" },
     ],
+    needs: &[Need::Token],
     finds: "burst.submit-token",
 };
 

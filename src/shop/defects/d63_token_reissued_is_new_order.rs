@@ -3,7 +3,7 @@
 //! Meant to spare the buyer an error. But the token was all that said "the same click", so the
 //! second click becomes a second order.
 
-use super::{Defect, DefectInfo, Partner};
+use super::{Defect, DefectInfo, Need, Partner};
 use crate::shop::{
     chain::{Outcome, under_lease},
     error::ShopError,
@@ -18,6 +18,7 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "token-reissued-is-new-order",
     does: "A used submit token is replaced by a new one, and another order placed with that.",
     partners: &[Partner::Flag { name: "idempotency", value: "token" }],
+    needs: &[Need::Token],
     finds: "burst.submit-token",
 };
 

@@ -22,6 +22,7 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "status-update-unconditional",
     does: "The status is read, then updated without `AND status = 'CREATED'`.",
     partners: &[],
+    needs: &[],
     finds: "burst.race; --work-time 20ms makes it all but certain",
 };
 

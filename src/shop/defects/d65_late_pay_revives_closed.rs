@@ -18,6 +18,7 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "late-pay-revives-closed",
     does: "A closed order can be paid, although its units were given back.",
     partners: &[],
+    needs: &[],
     finds: "burst.race, close first and pay in turn",
 };
 

@@ -12,6 +12,7 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "zero-rows-is-success",
     does: "A step that changed no row is answered as if it had been made.",
     partners: &[],
+    needs: &[],
     finds: "burst.race",
 };
 

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use super::{Defect, DefectInfo, Partner};
+use super::{Defect, DefectInfo, Need, Partner};
 use crate::shop::{
     error::ShopError, intent::Intent, order::Order, transaction::OrderConnection, window,
 };
@@ -18,6 +18,7 @@ pub const INFO: DefectInfo = DefectInfo {
     switch: "fixed-window-straddled",
     does: "Only the current window is looked at, so two clicks across its edge are two orders.",
     partners: &[Partner::Flag { name: "order-window", value: "10m" }],
+    needs: &[Need::Window],
     finds: "two attempts without a key, on both sides of the window's edge",
 };
 

@@ -33,10 +33,12 @@ pub mod d65_late_pay_revives_closed;
 pub mod d66_zero_rows_is_success;
 pub mod d74_fixed_window_straddled;
 
+mod need;
 mod set;
 
 use std::{fmt, str::FromStr};
 
+pub use need::Need;
 pub use set::DefectSet;
 
 use super::error::ShopError;
@@ -95,6 +97,8 @@ pub struct DefectInfo {
     pub does: &'static str,
     /// Without these another line of defence hides it.
     pub partners: &'static [Partner],
+    /// Without these it is never reached, and the shop refuses it.
+    pub needs: &'static [Need],
     /// What brings it to light.
     pub finds: &'static str,
 }

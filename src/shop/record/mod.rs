@@ -1,6 +1,7 @@
 //! The idempotency record: was this intent handled before, and what was the answer?
 //!
-//! A hash with fingerprint, status, owner, started_at_ms, attempts and, once known, the answer.
+//! A hash with fingerprint, status, owner, started_at_ms, processing_until_ms, attempts and, once
+//! known, the answer. The record lives for a day, its owner's right to be let alone for seconds.
 //! Every step on it is one script, so that it is atomic, and names the owner, so that an owner
 //! that was taken over can't overwrite its successor. The fingerprint is compared first, also
 //! while the record is in progress: a changed intent under an old key must not be told to come
@@ -8,9 +9,9 @@
 
 mod found;
 
-pub use found::{Fields, Found, State};
+pub use found::{Fields, Found, Ownership, State};
 
-use std::{sync::LazyLock, time::Duration};
+use std::sync::LazyLock;
 
 use redis::{Script, aio::ConnectionManager};
 
@@ -35,6 +36,7 @@ macro_rules! script {
 }
 static CLAIM: LazyLock<Script> = script!("../lua/claim.lua");
 static TAKE_OVER: LazyLock<Script> = script!("../lua/take_over.lua");
+static PARK: LazyLock<Script> = script!("../lua/park.lua");
 static SUCCEED: LazyLock<Script> = script!("../lua/succeed.lua");
 static GIVE_BACK: LazyLock<Script> = script!("../lua/give_back.lua");
 
@@ -42,11 +44,13 @@ static GIVE_BACK: LazyLock<Script> = script!("../lua/give_back.lua");
 #[derive(Debug, PartialEq, Eq)]
 pub enum Claim {
     Created,
-    InProgress,
+    InProgress(Ownership),
     Success(Answer),
     FingerprintMismatch,
-    /// In progress for longer than the processing lease, by the owner told.
-    Overdue(Token),
+    /// In progress for longer than the processing lease.
+    Overdue(Ownership),
+    /// Left to a person, by the owner told.
+    Unknown(Token),
 }
 
 /// The record of one intent, with the token of whoever works on it.
@@ -56,7 +60,7 @@ pub struct Record {
 }
 
 pub async fn load_scripts(redis: &mut ConnectionManager) -> Result<(), ShopError> {
-    for script in [&CLAIM, &TAKE_OVER, &SUCCEED, &GIVE_BACK] {
+    for script in [&CLAIM, &TAKE_OVER, &PARK, &SUCCEED, &GIVE_BACK] {
         script.load_async(redis).await.map_err(failed("loading the scripts of the record"))?;
     }
     Ok(())
@@ -84,7 +88,7 @@ impl Record {
             fingerprint::is_same(shop.defects, &found.fingerprint, given)
         };
         if is_same {
-            return Ok(known(found, shop.settings.processing_lease()));
+            return Ok(known(found.state));
         }
         if shop.has(Defect::MismatchChangesRecord) {
             d60_mismatch_changes_record::keep(shop, self, given).await?;
@@ -103,6 +107,7 @@ impl Record {
             .arg(intent.fingerprint.as_str())
             .arg(self.owner.as_str())
             .arg(as_millis(shop.settings.record_ttl))
+            .arg(as_millis(shop.settings.processing_lease()))
             .invoke_async(&mut shop.redis.clone())
             .await
             .map_err(failed("claiming the record"))
@@ -114,9 +119,19 @@ impl Record {
             .key(&self.key)
             .arg(previous.as_str())
             .arg(self.owner.as_str())
+            .arg(as_millis(shop.settings.processing_lease()))
             .invoke_async(&mut shop.redis.clone())
             .await
             .map_err(failed("taking the record over"))
+    }
+
+    /// Leaves the intent to a person. False if somebody else was faster.
+    pub async fn park(&self, shop: &Shop) -> Result<bool, ShopError> {
+        PARK.key(&self.key)
+            .arg(self.owner.as_str())
+            .invoke_async(&mut shop.redis.clone())
+            .await
+            .map_err(failed("parking the record"))
     }
 
     /// The same record in the name of another owner.
@@ -161,27 +176,11 @@ pub fn failed(doing: &'static str) -> impl Fn(redis::RedisError) -> ShopError {
     move |source| ShopError::Redis { doing, source }
 }
 
-fn known(found: Found, processing_lease: Duration) -> Claim {
-    match found.state {
+fn known(state: State) -> Claim {
+    match state {
         State::Success(answer) => Claim::Success(answer),
-        State::InProgress { owner, age } if age > processing_lease => Claim::Overdue(owner),
-        State::InProgress { .. } => Claim::InProgress,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_record_is_overdue_once_its_processing_lease_is_over() {
-        let lease = Duration::from_secs(12);
-        let owner = Token::read("t1".to_owned());
-        let after = |age| {
-            let state = State::InProgress { owner: owner.clone(), age };
-            known(Found { fingerprint: Fingerprint::over("x"), state }, lease)
-        };
-        assert_eq!(after(lease), Claim::InProgress);
-        assert_eq!(after(lease + Duration::from_millis(1)), Claim::Overdue(owner.clone()));
+        State::InProgress(ownership) if ownership.is_overdue => Claim::Overdue(ownership),
+        State::InProgress(ownership) => Claim::InProgress(ownership),
+        State::Unknown(owner) => Claim::Unknown(owner),
     }
 }

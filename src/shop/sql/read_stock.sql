@@ -1,1 +1,1 @@
-SELECT available FROM product_stock WHERE product_id = $1
+SELECT available, last_fence, version FROM product_stock WHERE product_id = $1

@@ -16,7 +16,8 @@ CREATE TABLE IF NOT EXISTS orders (
 CREATE TABLE IF NOT EXISTS product_stock (
     product_id bigint PRIMARY KEY,
     available  int NOT NULL,
-    last_fence bigint NOT NULL DEFAULT 0
+    last_fence bigint NOT NULL DEFAULT 0,
+    version    bigint NOT NULL DEFAULT 0
 );
 CREATE TABLE IF NOT EXISTS stock_movements (
     movement_id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -24,4 +25,13 @@ CREATE TABLE IF NOT EXISTS stock_movements (
     product_id  bigint NOT NULL,
     delta       int NOT NULL,
     created_at  timestamptz NOT NULL DEFAULT clock_timestamp()
+);
+CREATE TABLE IF NOT EXISTS reconciliation (
+    user_id             text NOT NULL,
+    idempotency_key     text NOT NULL,
+    request_fingerprint text NOT NULL,
+    reason              text NOT NULL,
+    noted_at            timestamptz NOT NULL DEFAULT clock_timestamp(),
+    resolved_at         timestamptz,
+    PRIMARY KEY (user_id, idempotency_key)
 );

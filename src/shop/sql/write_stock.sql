@@ -1,1 +1,3 @@
-UPDATE product_stock SET available = $1 WHERE product_id = $2
+UPDATE product_stock
+SET available = $1, last_fence = COALESCE($3, last_fence)
+WHERE product_id = $2 AND ($4::bigint IS NULL OR last_fence < $4)

@@ -1,0 +1,72 @@
+//! What becomes of a claim once its attempt is over.
+//!
+//! A claim is given back only if there certainly was no effect; after an unclear COMMIT it stays,
+//! and once it is overdue the next duplicate looks into the order table, which knows. After COMMIT
+//! nothing may turn the answer into a failure: a record that can't be written is told in the log,
+//! and repaired by the next duplicate.
+
+use super::Outcome;
+use crate::shop::{
+    answer::Answer, error::ShopError, fingerprint::Fingerprint, record::Record, speak, state::Shop,
+};
+
+/// What the record is to be brought to.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Settling {
+    Success {
+        fingerprint: Fingerprint,
+        answer: Answer,
+    },
+    GiveBack,
+    /// Nothing is certain, or nothing has changed.
+    Leave,
+}
+
+impl Settling {
+    pub fn of(placed: &Result<Outcome, ShopError>) -> Self {
+        match placed {
+            // A winner of another intent repairs the record to its own.
+            Ok(
+                Outcome::Created(order)
+                | Outcome::Replayed(order)
+                | Outcome::Mismatch { winner: Some(order) },
+            ) => Self::Success {
+                fingerprint: order.fingerprint.clone(),
+                answer: Answer::created(order),
+            },
+            Ok(outcome) if outcome.came_to_nothing() => Self::GiveBack,
+            Err(error) if error.certainly_had_no_effect() => Self::GiveBack,
+            Ok(_) | Err(_) => Self::Leave,
+        }
+    }
+
+    pub async fn carry_out(self, shop: &Shop, record: &Record) {
+        let carried_out = match self {
+            Self::Success { fingerprint, answer } => {
+                record.succeed(shop, &fingerprint, &answer).await
+            }
+            Self::GiveBack => record.give_back(shop).await,
+            Self::Leave => Ok(()),
+        };
+        if let Err(error) = carried_out {
+            speak::problem(shop.settings.instance, &record.key, &error);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shop::order::tests::order;
+
+    #[test]
+    fn what_is_certain_is_stored_and_what_certainly_was_not_is_given_back() {
+        let stored = Settling::of(&Ok(Outcome::Replayed(order("CREATED"))));
+        assert!(matches!(stored, Settling::Success { .. }));
+        assert_eq!(Settling::of(&Ok(Outcome::SoldOut)), Settling::GiveBack);
+        assert_eq!(Settling::of(&Err(ShopError::LeaseLost)), Settling::GiveBack);
+        let unclear = ShopError::CommitUnclear { source: sqlx::Error::WorkerCrashed };
+        assert_eq!(Settling::of(&Err(unclear)), Settling::Leave);
+        assert_eq!(Settling::of(&Ok(Outcome::InProgress)), Settling::Leave);
+    }
+}

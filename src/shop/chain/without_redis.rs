@@ -1,0 +1,31 @@
+//! Redis can't be asked: the database arbitrates, or the order is refused.
+//!
+//! Arbitrating goes without record, lease and fence, and loses nothing by it: the unique index says
+//! which of two duplicates is first, the row count whether there is stock. The claim may have been
+//! made although its reply was lost, so the record is settled once Redis answers again, behind
+//! the buyer's back: whoever waits for a server that is down shouldn't.
+
+use std::sync::Arc;
+
+use super::{Outcome, settling::Settling, under_lease};
+use crate::shop::{
+    error::ShopError, intent::Intent, record::Record, settings::RedisDown, state::Shop,
+};
+
+pub async fn place(
+    shop: &Arc<Shop>,
+    intent: &Intent,
+    record: Record,
+) -> Result<Outcome, ShopError> {
+    let placed = match shop.settings.redis_down {
+        RedisDown::Arbitrate => under_lease::place_without_lock(shop, intent).await,
+        RedisDown::Reject => Ok(Outcome::Unavailable),
+    };
+    let settling = Settling::of(&placed);
+    let settled = {
+        let shop = Arc::clone(shop);
+        async move { settling.carry_out(&shop, &record).await }
+    };
+    shop.chains.spawn(settled);
+    placed
+}

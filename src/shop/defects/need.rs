@@ -1,0 +1,52 @@
+//! What must be there for a defect to be reached at all.
+//!
+//! Apart from its partners, which bring it to light: a defect of a step that is never taken would
+//! prove nothing, so the shop refuses to start with one.
+
+use crate::shop::settings::{Idempotency, LeaseKind, LockBy, LockPer, Settings, Stock};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// The plain lease in Redis.
+    Lease,
+    /// A lease whose grants are numbered.
+    Fence,
+    /// The idempotency record in Redis.
+    Record,
+    /// One-time tokens.
+    Token,
+    /// Orders without a key.
+    Window,
+    /// Stock that is taken.
+    Stock,
+}
+
+impl Need {
+    pub fn is_met_by(self, settings: &Settings) -> bool {
+        let has_lease = settings.lock == LockBy::Redis && settings.lease_kind == LeaseKind::Plain;
+        match self {
+            Self::Lease => has_lease,
+            Self::Fence => {
+                has_lease && settings.lock_per != LockPer::User && settings.stock != Stock::None
+            }
+            Self::Record => settings.idempotency == Idempotency::RedisAndPostgres,
+            Self::Token => settings.idempotency == Idempotency::Token,
+            Self::Window => settings.order_window.is_some(),
+            Self::Stock => settings.stock != Stock::None,
+        }
+    }
+
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::Lease => "the plain lease in Redis (--lock redis --lease-kind plain)",
+            Self::Fence => {
+                "a fence (--lock redis --lease-kind plain, --lock-per product or global, and \
+                 --stock other than none)"
+            }
+            Self::Record => "the record in Redis (--idempotency redis+postgres)",
+            Self::Token => "submit tokens (--idempotency token)",
+            Self::Window => "orders without a key (--order-window)",
+            Self::Stock => "stock that is taken (--stock other than none)",
+        }
+    }
+}

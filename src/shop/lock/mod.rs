@@ -1,0 +1,159 @@
+//! The distributed lock: who may enter now, in the three ways in which it can be had.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `lease` | what its holder has: a key, a token, a fence, and whether it still holds |
+//! | `renewal` | how a lease outlives its first term |
+//! | `redis_lease`, `reentrant`, `postgres_advisory`, `none` | one strategy each |
+//!
+//! A lock lives for seconds and may end while its holder is slow. That is allowed: the unique
+//! index and the conditional stock update have the last word, the fence tells a late holder from
+//! the present one, and the lock only keeps most duplicates from getting that far.
+
+mod lease;
+mod none;
+mod postgres_advisory;
+mod redis_lease;
+mod reentrant;
+mod renewal;
+
+pub use lease::{Lease, acquire};
+
+use std::time::Duration;
+
+use redis::{Script, aio::ConnectionManager};
+
+use super::{
+    error::ShopError,
+    intent::Intent,
+    settings::{LeaseKind, LockBy, LockPer, Settings, Stock},
+    state::Shop,
+    strategy::Going,
+    token::Token,
+    transaction::OrderConnection,
+};
+
+/// One way to keep others out.
+pub trait Lock: Send + Sync {
+    /// One try. Where the lock lives in a connection, `place` is it.
+    fn take<'a>(
+        &'a self,
+        shop: &'a Shop,
+        bid: &'a Bid,
+        place: &'a mut Option<OrderConnection>,
+    ) -> Going<'a, Taken>;
+
+    /// False if it wasn't the bidder's any more.
+    fn release<'a>(
+        &'a self,
+        shop: &'a Shop,
+        bid: &'a Bid,
+        place: &'a mut Option<OrderConnection>,
+    ) -> Going<'a, bool>;
+
+    /// What renews it; `None` where it doesn't end by itself.
+    fn renewal(&self) -> Option<&'static Script>;
+
+    /// True if it is held by a connection, which must then be had before and kept until after.
+    fn lives_in_connection(&self) -> bool {
+        false
+    }
+}
+
+/// Who wants which lock, and for how long.
+#[derive(Debug, Clone)]
+pub struct Bid {
+    pub key: String,
+    pub token: Token,
+    pub life: Duration,
+    /// The resource whose writes are fenced; `None` where the lock isn't the resource's own.
+    pub fenced: Option<Fenced>,
+}
+
+/// A product, and the highest fence that it is known to have accepted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fenced {
+    pub product_id: i64,
+    /// `None` until it was read: only needed where Redis has no counter, or one that is behind.
+    pub seed: Option<i64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Taken {
+    /// With its fence, where there is one.
+    Granted(Option<i64>),
+    Busy,
+    /// Redis has lost the counter: nothing was taken, and the resource must be asked first.
+    SeedMissing,
+}
+
+pub fn strategy(settings: &Settings) -> &'static dyn Lock {
+    match (settings.lock, settings.lease_kind) {
+        (LockBy::None, _) => &none::None,
+        (LockBy::Redis, LeaseKind::Plain) => &redis_lease::RedisLease,
+        (LockBy::Redis, LeaseKind::Reentrant) => &reentrant::Reentrant,
+        (LockBy::PostgresAdvisory, _) => &postgres_advisory::PostgresAdvisory,
+    }
+}
+
+pub async fn load_scripts(redis: &mut ConnectionManager) -> Result<(), ShopError> {
+    for script in redis_lease::scripts().into_iter().chain(reentrant::scripts()) {
+        script.load_async(redis).await.map_err(failed("loading the scripts of the lease"))?;
+    }
+    Ok(())
+}
+
+impl Bid {
+    pub fn of(shop: &Shop, intent: &Intent) -> Self {
+        let settings = &shop.settings;
+        Self {
+            key: key(settings.lock_per, intent),
+            token: Token::fresh(),
+            life: settings.lease,
+            fenced: is_fenced(settings)
+                .then_some(Fenced { product_id: intent.wish.product_id, seed: None }),
+        }
+    }
+}
+
+/// Only a lock that every writer of the product must hold can number them; and without stock
+/// there is nothing that would look at the number.
+fn is_fenced(settings: &Settings) -> bool {
+    settings.lock == LockBy::Redis
+        && settings.lock_per != LockPer::User
+        && settings.stock != Stock::None
+}
+
+/// The key names the contended resource, never the whole endpoint, unless that is asked for.
+fn key(lock_per: LockPer, intent: &Intent) -> String {
+    match lock_per {
+        LockPer::Product => format!("lock:stock:{}", intent.wish.product_id),
+        LockPer::User => format!("lock:order:create:{}", intent.user),
+        LockPer::Global => "lock:orders".to_owned(),
+    }
+}
+
+impl Fenced {
+    pub fn counter(&self) -> String {
+        format!("fence:stock:{}", self.product_id)
+    }
+}
+
+fn failed(doing: &'static str) -> impl Fn(redis::RedisError) -> ShopError {
+    move |source| ShopError::Redis { doing, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shop::settings::tests::settings;
+
+    #[test]
+    fn only_a_lock_that_all_writers_of_the_product_share_is_fenced() {
+        assert!(is_fenced(&settings("shop")));
+        assert!(is_fenced(&settings("shop --lock-per global")));
+        assert!(!is_fenced(&settings("shop --lock-per user")));
+        assert!(!is_fenced(&settings("shop --stock none")));
+        assert!(!is_fenced(&settings("shop --lock postgres-advisory")));
+    }
+}

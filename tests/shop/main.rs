@@ -1,0 +1,13 @@
+//! The reference order service, alone: each line of defence does what it says, and each defect
+//! deviates in just the way that its file tells. Real PostgreSQL, real Redis, a process an instance.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests fail like the tests themselves")]
+
+mod fences;
+mod gate;
+mod leases;
+mod orders;
+mod parked;
+mod redis_down;
+mod rig;
+mod strategies;
