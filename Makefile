@@ -28,7 +28,7 @@ docs:
 # Comparisons with peers, as ratios within one run.
 bench:
 	@.ci/prepare
-	cargo bench --locked --bench client --bench drill --bench audit
+	cargo bench --locked --bench client --bench drill --bench audit --bench shop
 
 # What takes longer than the gate allows: many repetitions, kill campaigns. Writes docs/measured/.
 soak:

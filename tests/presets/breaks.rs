@@ -73,7 +73,7 @@ use Shown::{As, Doubted, Unseen};
 /// Clauses without a word to be kept.
 pub const NOTHING_TO_BREAK: [(&str, &str); 2] = [
     ("preset", "it only names the others"),
-    ("parked", "no preset has an answer for it, so there is none to be wrong"),
+    ("parked", "it is the answer to a fault, and these drills have none"),
 ];
 
 /// Every break of a contract, with its clause and what must come of it.

@@ -201,7 +201,7 @@ impl Shop {
     }
 }
 
-async fn place(address: String, user: String, key: String, wish: String) -> Reply {
+pub async fn place(address: String, user: String, key: String, wish: String) -> Reply {
     let head = format!(
         "POST /orders HTTP/1.1\r\nX-User-Id: {user}\r\nIdempotency-Key: {key}\r\n\
          Content-Type: application/json\r\nContent-Length: {}\r\n",

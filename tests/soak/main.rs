@@ -16,11 +16,16 @@ mod rig;
 #[path = "../load/server.rs"]
 #[expect(dead_code, reason = "likewise")]
 mod server;
+#[path = "../shop/rig.rs"]
+#[expect(dead_code, reason = "shared with the tests of the shop, which use all of it")]
+mod shop_rig;
 #[path = "../common/waiting.rs"]
 mod waiting;
 
+mod crashes;
 mod kills;
 mod measured;
 mod memory;
 mod steady;
+mod strategies;
 mod verdicts;

@@ -1,6 +1,7 @@
 //! The same drill, many times: a defect is found every time, a correct service never accused.
 
 use std::fmt::Write;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
@@ -75,10 +76,10 @@ const LEGEND: &str = "\nRanges are lowest - median - highest. Half of the runs t
                       pass had both cores kept busy by two endless loops.\n";
 
 /// Two processes that keep both cores busy for as long as this lives.
-struct BusyCores(Vec<Child>);
+pub struct BusyCores(Vec<Child>);
 
 impl BusyCores {
-    fn start() -> Self {
+    pub fn start() -> Self {
         let spin = || {
             Command::new("sh")
                 .args(["-c", "while :; do :; done"])
@@ -99,16 +100,22 @@ impl Drop for BusyCores {
     }
 }
 
-fn drill(profile: &str, arguments: &[&str], results: &std::path::Path) -> Value {
+fn drill(profile: &str, arguments: &[&str], results: &Path) -> Value {
+    drill_file(Path::new(&format!("profiles/{profile}.toml")), arguments, results)
+}
+
+pub fn drill_file(profile: &Path, arguments: &[&str], results: &Path) -> Value {
     let output = Command::new(env!("CARGO_BIN_EXE_dupeproof"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .args(["run", &format!("profiles/{profile}.toml"), "--format", "json", "--results"])
+        .arg("run")
+        .arg(profile)
+        .args(["--format", "json", "--results"])
         .arg(results)
         .args(arguments)
         .output()
         .expect("dupeproof runs");
     serde_json::from_slice(&output.stdout).unwrap_or_else(|error| {
-        panic!("{profile}: {error}\n{}", String::from_utf8_lossy(&output.stderr))
+        panic!("{}: {error}\n{}", profile.display(), String::from_utf8_lossy(&output.stderr))
     })
 }
 
@@ -227,7 +234,7 @@ fn each_defect_is_found_every_time_and_a_correct_shop_never_accused() {
 }
 
 /// Code and count of the findings that fail the gate, or of those that don't.
-fn findings(result: &Value, failing: bool) -> impl Iterator<Item = (String, u64)> + '_ {
+pub fn findings(result: &Value, failing: bool) -> impl Iterator<Item = (String, u64)> + '_ {
     let all = result["findings"].as_array().into_iter().flatten();
     all.filter(move |finding| {
         matches!(finding["severity"].as_str(), Some("critical" | "contract")) == failing
