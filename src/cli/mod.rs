@@ -17,7 +17,7 @@ mod shop;
 use std::panic::AssertUnwindSafe;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
 
 use crate::ui::{self, Color, Exit, Failure};
 use interrupt::Interrupts;
@@ -50,6 +50,9 @@ enum Command {
     /// Keep a whole lab up until Ctrl-C, and print its URLs
     Lab(lab::LabArgs),
     /// Serve the reference order service alone
+    ///
+    /// Every setting may also come from the environment, as DUPEPROOF_SHOP_ and the flag's name,
+    /// such as DUPEPROOF_SHOP_LOCK_PER=user; a flag wins.
     Shop(Box<shop::ShopCommand>),
     /// Say what a code means, how it is checked, and what to do
     Explain(explain::ExplainArgs),
@@ -71,7 +74,8 @@ pub fn main() -> ExitCode {
         return code;
     }
     environment::without_surprises();
-    let cli = Cli::parse();
+    let command = Cli::command().mut_subcommand("shop", crate::shop::from_environment);
+    let cli = Cli::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit());
     ui::choose_color(cli.color);
     let exit = std::panic::catch_unwind(AssertUnwindSafe(|| perform(cli.command)));
     ExitCode::from(exit.unwrap_or_else(|_| bug()).code())

@@ -50,8 +50,8 @@ mod transaction;
 mod window;
 mod wish;
 
-pub use defects::{Defect, DefectInfo, Partner, defects};
+pub use defects::{Defect, DefectInfo, Need, Partner, defects};
 pub use error::ShopError;
 pub use server::serve;
-pub use settings::{Settings, ShopArgs, check};
+pub use settings::{Settings, ShopArgs, VARIABLES, check, from_environment};
 pub use strategy::list as strategies;

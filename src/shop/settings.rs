@@ -11,7 +11,13 @@ use clap::{Args, Parser, ValueEnum};
 
 use super::{defects::Defect, duration, error::ShopError};
 
+/// How the names of its variables begin.
+pub const VARIABLES: &str = "DUPEPROOF_SHOP_";
+
 /// Serve the reference order service.
+///
+/// Every setting may also come from the environment, as DUPEPROOF_SHOP_ and the flag's
+/// name, such as DUPEPROOF_SHOP_LOCK_PER=user; a flag wins.
 #[derive(Debug, Clone, Args)]
 pub struct ShopArgs {
     /// Where to serve orders; port 0 takes a free port
@@ -77,7 +83,7 @@ pub struct Settings {
     pub owners_at_most: u32,
 
     /// Longest wait for a reply of Redis
-    #[arg(long, value_name = "TIME", default_value = "3s", value_parser = duration::parse_nonzero)]
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration::parse_nonzero)]
     pub redis_timeout: Duration,
 
     /// Life of an idempotency record
@@ -225,6 +231,17 @@ pub enum OneOrderPer {
     User,
 }
 
+/// Lets each setting of the shop come from the environment too.
+pub fn from_environment(shop: clap::Command) -> clap::Command {
+    shop.mut_args(|argument| match argument.get_long() {
+        Some(flag) if argument.get_env().is_none() && argument.get_action().takes_values() => {
+            let variable = format!("{VARIABLES}{}", flag.to_uppercase().replace('-', "_"));
+            argument.env(variable).hide_env(true)
+        }
+        _ => argument,
+    })
+}
+
 /// Says why flags of the chain can't be meant together, before anything is started with them.
 pub fn check(flags: &[String]) -> Result<(), ShopError> {
     #[derive(Parser)]
@@ -302,6 +319,8 @@ impl Settings {
 
 #[cfg(test)]
 pub mod tests {
+    use clap::CommandFactory;
+
     use super::*;
 
     #[derive(Parser)]
@@ -371,6 +390,23 @@ pub mod tests {
             assert!(refusal.contains(why), "{flags}: {refusal}");
         }
         assert!(settings("shop").check().is_ok());
+    }
+
+    #[test]
+    fn every_setting_can_come_from_the_environment() {
+        let command = from_environment(Line::command());
+        let variable = |flag: &str| {
+            let argument = command.get_arguments().find(|one| one.get_long() == Some(flag));
+            argument.and_then(|one| one.get_env()?.to_str()).map(str::to_owned)
+        };
+        assert_eq!(variable("lock-per").as_deref(), Some("DUPEPROOF_SHOP_LOCK_PER"));
+        assert_eq!(variable("defects").as_deref(), Some("DUPEPROOF_SHOP_DEFECTS"));
+        assert_eq!(
+            variable("database-url").as_deref(),
+            Some("DATABASE_URL"),
+            "as everybody has it"
+        );
+        assert_eq!(variable("list-defects"), None, "that is no setting");
     }
 
     #[test]

@@ -9,5 +9,6 @@ mod leases;
 mod orders;
 mod parked;
 mod redis_down;
+
 mod rig;
 mod strategies;

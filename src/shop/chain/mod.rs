@@ -33,24 +33,14 @@ use super::{
 
 /// One way to know an intent again by the key that names it.
 pub trait Claims: Send + Sync {
-    fn place<'a>(
-        &'a self,
-        shop: &'a Arc<Shop>,
-        intent: &'a Intent,
-        key: &'a str,
-    ) -> Going<'a, Outcome>;
+    fn place<'a>(&'a self, shop: &'a Shop, intent: &'a Intent, key: &'a str) -> Going<'a, Outcome>;
 }
 
 /// The database alone: the unique index, or a look under the lock.
 struct ByOrder;
 
 impl Claims for ByOrder {
-    fn place<'a>(
-        &'a self,
-        shop: &'a Arc<Shop>,
-        intent: &'a Intent,
-        _: &'a str,
-    ) -> Going<'a, Outcome> {
+    fn place<'a>(&'a self, shop: &'a Shop, intent: &'a Intent, _: &'a str) -> Going<'a, Outcome> {
         Box::pin(under_lease::place(shop, intent))
     }
 }
@@ -73,7 +63,7 @@ pub async fn place(shop: Arc<Shop>, intent: Intent) -> Answer {
     })
 }
 
-async fn try_to_place(shop: &Arc<Shop>, intent: &Intent) -> Result<Answer, ShopError> {
+async fn try_to_place(shop: &Shop, intent: &Intent) -> Result<Answer, ShopError> {
     let outcome = match &intent.name {
         Name::Key(key) => shop.strategies.claims.place(shop, intent, key).await?,
         Name::Window(_) | Name::Nothing => under_lease::place(shop, intent).await?,

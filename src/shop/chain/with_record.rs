@@ -4,8 +4,6 @@
 //! to a person, asks the order table first. Where Redis can't be asked at all, the database
 //! decides alone, or nobody does (`--redis-down`): never is an order placed past both.
 
-use std::sync::Arc;
-
 use super::{Claims, Outcome, overdue, settling::Settling, under_lease, without_redis};
 use crate::shop::{
     defects::{Defect, d45_claim_in_process_memory},
@@ -19,12 +17,7 @@ use crate::shop::{
 pub struct WithRecord;
 
 impl Claims for WithRecord {
-    fn place<'a>(
-        &'a self,
-        shop: &'a Arc<Shop>,
-        intent: &'a Intent,
-        key: &'a str,
-    ) -> Going<'a, Outcome> {
+    fn place<'a>(&'a self, shop: &'a Shop, intent: &'a Intent, key: &'a str) -> Going<'a, Outcome> {
         if shop.has(Defect::ClaimInProcessMemory) {
             return Box::pin(d45_claim_in_process_memory::place(shop, intent, key));
         }
@@ -32,12 +25,12 @@ impl Claims for WithRecord {
     }
 }
 
-async fn place(shop: &Arc<Shop>, intent: &Intent, key: &str) -> Result<Outcome, ShopError> {
+async fn place(shop: &Shop, intent: &Intent, key: &str) -> Result<Outcome, ShopError> {
     let record = Record::of(shop, intent, key);
     let claim = match record.claim(shop, intent).await {
         Ok(claim) => claim,
         Err(error) if error.is_of_redis() => {
-            return without_redis::place(shop, intent, record).await;
+            return without_redis::place(shop, intent, &record).await;
         }
         Err(error) => return Err(error),
     };

@@ -5,8 +5,6 @@
 //! An order under it is replayed. None means that the first click is still under way, or came to
 //! nothing for good: a buyer who is told "used" looks into the list of orders.
 
-use std::sync::Arc;
-
 use super::{Claims, Outcome, under_lease};
 use crate::shop::{
     defects::{Defect, d62_token_check_then_delete, d63_token_reissued_is_new_order},
@@ -22,12 +20,7 @@ use crate::shop::{
 pub struct WithToken;
 
 impl Claims for WithToken {
-    fn place<'a>(
-        &'a self,
-        shop: &'a Arc<Shop>,
-        intent: &'a Intent,
-        key: &'a str,
-    ) -> Going<'a, Outcome> {
+    fn place<'a>(&'a self, shop: &'a Shop, intent: &'a Intent, key: &'a str) -> Going<'a, Outcome> {
         Box::pin(place(shop, intent, key))
     }
 }

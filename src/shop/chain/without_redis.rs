@@ -2,30 +2,19 @@
 //!
 //! Arbitrating goes without record, lease and fence, and loses nothing by it: the unique index says
 //! which of two duplicates is first, the row count whether there is stock. The claim may have been
-//! made although its reply was lost, so the record is settled once Redis answers again, behind
-//! the buyer's back: whoever waits for a server that is down shouldn't.
-
-use std::sync::Arc;
+//! made although its reply was lost, so the record is settled before the answer all the same: where
+//! Redis was merely slow, a duplicate that comes after the answer must find it.
 
 use super::{Outcome, settling::Settling, under_lease};
 use crate::shop::{
     error::ShopError, intent::Intent, record::Record, settings::RedisDown, state::Shop,
 };
 
-pub async fn place(
-    shop: &Arc<Shop>,
-    intent: &Intent,
-    record: Record,
-) -> Result<Outcome, ShopError> {
+pub async fn place(shop: &Shop, intent: &Intent, record: &Record) -> Result<Outcome, ShopError> {
     let placed = match shop.settings.redis_down {
         RedisDown::Arbitrate => under_lease::place_without_lock(shop, intent).await,
         RedisDown::Reject => Ok(Outcome::Unavailable),
     };
-    let settling = Settling::of(&placed);
-    let settled = {
-        let shop = Arc::clone(shop);
-        async move { settling.carry_out(&shop, &record).await }
-    };
-    shop.chains.spawn(settled);
+    Settling::of(&placed).carry_out(shop, record).await;
     placed
 }
