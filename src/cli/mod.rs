@@ -9,6 +9,7 @@ mod failure;
 mod hidden;
 mod interrupt;
 mod lab;
+mod payments;
 mod profile;
 mod run;
 mod schema;
@@ -51,6 +52,8 @@ enum Command {
     Lab(lab::LabArgs),
     /// Serve the reference order service alone
     Shop(shop::ShopCommand),
+    /// Serve the payment provider stub alone
+    Payments(payments::PaymentsCommand),
     /// Say what a code means, how it is checked, and what to do
     Explain(explain::ExplainArgs),
     /// Print a JSON Schema
@@ -106,6 +109,7 @@ async fn dispatch(command: Command, interrupts: &Interrupts) -> Result<Exit, Fai
         Command::Demo(args) => demo::demo(args, interrupts).await,
         Command::Lab(args) => lab::lab(args, interrupts).await,
         Command::Shop(args) => shop::shop(args).await,
+        Command::Payments(args) => payments::payments(args).await,
         Command::Explain(args) => explain::explain(&args),
         Command::Schema(args) => schema::schema(&args),
     }
