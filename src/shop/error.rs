@@ -19,6 +19,10 @@ pub enum ShopError {
     PostgresUrl { flag: &'static str, source: sqlx::Error },
     #[error("the value of --{flag} isn't a URL that the driver understands")]
     RedisUrl { flag: &'static str, source: redis::RedisError },
+    #[error("the value of --payments-url can't be used: {reason}")]
+    PaymentsUrl { reason: &'static str },
+    #[error("the payment provider gave no clear answer: {reason}")]
+    PaymentUnclear { reason: String },
     #[error("unknown defect `{given}`{}", guess(*.nearest))]
     UnknownDefect { given: String, nearest: Option<&'static str> },
     #[error(
@@ -59,6 +63,7 @@ impl ShopError {
             Self::UrlMissing { .. }
                 | Self::PostgresUrl { .. }
                 | Self::RedisUrl { .. }
+                | Self::PaymentsUrl { .. }
                 | Self::UnknownDefect { .. }
         )
     }

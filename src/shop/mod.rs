@@ -12,6 +12,7 @@
 //! | `chain` | the story: claim, lease, transaction, unlock, stored answer |
 //! | `record`, `submit_token`, `lease`, `transaction`, `stock`, `order` | one line of defence each |
 //! | `life` | the order afterwards: paid or closed |
+//! | `paying` | the same through a payment provider, and what is left unclear |
 //! | `headers`, `wish`, `intent`, `fingerprint`, `answer` | what comes in, and what goes out |
 //! | `scope`, `window` | what a key belongs to, and what stands in for one |
 //! | `defects` | what can be broken on purpose, one file per defect |
@@ -30,6 +31,7 @@ mod lease;
 mod life;
 mod listen;
 mod order;
+mod paying;
 mod record;
 mod retry;
 mod routes;

@@ -9,7 +9,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use clap::{Args, ValueEnum};
 
-use super::{defects::Defect, duration};
+use super::{defects::Defect, duration, paying::PayingSettings};
 
 /// Serve the reference order service.
 #[derive(Debug, Clone, Args)]
@@ -101,6 +101,9 @@ pub struct Settings {
     /// What there may be one order for; the unique index follows
     #[arg(long, value_enum, default_value_t = OneOrderPer::Key)]
     pub one_order_per: OneOrderPer,
+
+    #[command(flatten)]
+    pub paying: PayingSettings,
 
     /// Defects to switch on, by name or id, separated by commas
     #[arg(long, value_name = "DEFECTS", value_delimiter = ',')]

@@ -21,7 +21,9 @@ use super::{
     defects::{Defect, DefectSet},
     error::ShopError,
     intent::Reader,
-    lease, record, schema,
+    lease,
+    paying::Provider,
+    record, schema,
     scope::Scope,
     settings::{Settings, ShopArgs},
 };
@@ -39,6 +41,8 @@ pub struct Shop {
     pub scope: Scope,
     pub postgres: PgPool,
     pub redis: ConnectionManager,
+    /// Whom orders are paid through, if anybody.
+    pub provider: Option<Provider>,
     /// POST requests that arrived completely.
     posts: AtomicU64,
     /// Owns the chains under way: one goes on when its client hangs up.
@@ -56,6 +60,10 @@ impl Shop {
     }
 
     pub async fn open(args: ShopArgs) -> Result<Self, ShopError> {
+        let paying = &args.settings.paying;
+        let provider = paying.payments_url.as_deref();
+        let provider =
+            provider.map(|url| Provider::new(url, paying.payment_timeout)).transpose()?;
         let redis = connect_redis(args.redis_url.as_deref()).await?;
         let postgres = connect_postgres(&args).await?;
         let defects = args.settings.defects.iter().copied().collect();
@@ -64,6 +72,7 @@ impl Shop {
             scope: Scope::of(defects),
             postgres,
             redis,
+            provider,
             posts: AtomicU64::new(0),
             chains: TaskTracker::new(),
             defects,
