@@ -338,6 +338,7 @@ fn profile() -> Profile {
             lease: Duration::from_secs(3),
             work_time: Duration::ZERO,
             order_window: None,
+            payments: None,
         },
         // One that others use too, unless a test says otherwise.
         target: Target::Attached(Attached { urls: Vec::new(), ready: None }),
