@@ -5,69 +5,19 @@
 //! still be settled is no violation: a closed order has until `settles-within` for its refund, and an
 //! order that is neither paid nor closed until the `recovery-limit` after its charge.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use crate::codes::{I14, Severity};
-use crate::history::{AttemptId, OrderRow, PaymentEvent, PaymentLine};
+use crate::codes::I14;
+use crate::history::{AttemptId, OrderRow, PaymentLine};
 
 use super::bench::Bench;
+use super::i14_books::{Book, books};
+use super::i14_kinds::{Broken, Kind, ids};
 use super::index::KeyGroup;
 use super::rows::Rows;
 use super::ruling::Ruling;
-use super::words::{list, plural, share, span};
+use super::words::{plural, share};
 use super::{Evidence, Finding, Witness, same_id};
-
-/// Ids shown in one cell.
-const MOST_IN_A_CELL: usize = 6;
-
-/// Everything that the log has on one order.
-#[derive(Debug, Default)]
-struct Book<'a> {
-    /// Payment ids that were asked for, in the order of the log.
-    asked: Vec<&'a str>,
-    declined: BTreeSet<&'a str>,
-    charges: Vec<&'a PaymentLine>,
-    refunded: BTreeMap<&'a str, i64>,
-}
-
-impl<'a> Book<'a> {
-    /// Charges that weren't given back in full.
-    fn standing(&self) -> impl Iterator<Item = &'a PaymentLine> {
-        self.charges.iter().copied().filter(|charge| !self.is_given_back(charge))
-    }
-
-    fn is_given_back(&self, charge: &PaymentLine) -> bool {
-        let refunded = self.refunded.get(&*charge.id).copied().unwrap_or(0);
-        charge.amount.is_some_and(|amount| refunded >= amount)
-    }
-
-    /// Ids that may each have taken money, and keep it.
-    fn open_ids(&self) -> Vec<&'a str> {
-        let given_back = |id: &str| {
-            self.charges.iter().any(|charge| &*charge.id == id && self.is_given_back(charge))
-        };
-        let ids = self.asked.iter().copied();
-        ids.filter(|id| !self.declined.contains(id) && !given_back(id)).collect()
-    }
-}
-
-/// An order that breaks the invariant.
-#[derive(Debug, Clone, Copy)]
-struct Broken<'b, 'a> {
-    order: &'a str,
-    book: &'b Book<'a>,
-    row: Option<&'a OrderRow>,
-}
-
-/// In which way. The first that fits is the one that is told.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
-    Twice,
-    NoOrder,
-    Closed,
-    Unsettled,
-    SeveralIds,
-}
 
 pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let Some(rows) = &bench.rows else {
@@ -115,32 +65,6 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         ),
         None => ruling,
     }
-}
-
-fn books(lines: &[PaymentLine]) -> BTreeMap<&str, Book<'_>> {
-    let order_of: BTreeMap<&str, &str> =
-        lines.iter().filter_map(|line| Some((&*line.id, line.order.as_deref()?))).collect();
-    let mut books: BTreeMap<&str, Book<'_>> = BTreeMap::new();
-    for line in lines {
-        let Some(order) = order_of.get(&*line.id) else { continue };
-        let book = books.entry(order).or_default();
-        match line.event {
-            PaymentEvent::ChargeRequest if !book.asked.contains(&&*line.id) => {
-                book.asked.push(&line.id);
-            }
-            PaymentEvent::Charge => book.charges.push(line),
-            PaymentEvent::Decline => {
-                book.declined.insert(&line.id);
-            }
-            PaymentEvent::Refund => {
-                *book.refunded.entry(&line.id).or_default() += line.amount.unwrap_or(0);
-            }
-            PaymentEvent::ChargeRequest
-            | PaymentEvent::StateRequest
-            | PaymentEvent::RefundRequest => {}
-        }
-    }
-    books
 }
 
 fn kind(
@@ -192,94 +116,6 @@ fn astray(
     }
 }
 
-impl Kind {
-    const fn severity(self) -> Severity {
-        match self {
-            Self::Twice | Self::NoOrder | Self::Closed => Severity::Critical,
-            Self::Unsettled | Self::SeveralIds => Severity::Contract,
-        }
-    }
-
-    fn title(self, count: u64) -> String {
-        let orders = |one, many| plural(count, one, many);
-        match self {
-            Self::Twice => format!("{} charged more than once", orders("order is", "orders are")),
-            Self::NoOrder => format!(
-                "{} an order that isn't there",
-                orders("charge is for", "charges are each for")
-            ),
-            Self::Closed => {
-                format!("{} charged and closed, without a refund", orders("order is", "orders are"))
-            }
-            Self::Unsettled => {
-                format!("{} charged and not paid", orders("order is", "orders are"))
-            }
-            Self::SeveralIds => {
-                format!("{} several payment ids", orders("order has", "orders have"))
-            }
-        }
-    }
-
-    fn heading(self, order: &str) -> String {
-        match self {
-            Self::Twice => format!("how order {order} was charged twice"),
-            Self::NoOrder => format!("what became of order {order}, which was charged"),
-            Self::Closed => format!("how order {order} was charged and closed"),
-            Self::Unsettled => format!("how order {order} was charged and stayed unpaid"),
-            Self::SeveralIds => format!("how order {order} got several payment ids"),
-        }
-    }
-
-    fn therefore(self, bench: &Bench<'_>, broken: &Broken<'_, '_>) -> String {
-        let order = broken.order;
-        let first = broken.book.charges.first().map_or("-", |charge| &*charge.id);
-        match self {
-            Self::Twice => format!(
-                "the buyer has paid {} for order {order}, because the provider took them for \
-                 different payments: their ids are {}",
-                plural(broken.book.standing().count() as i128, "time", "times"),
-                ids(broken.book.standing().map(|charge| &*charge.id))
-            ),
-            Self::NoOrder => format!(
-                "the money was taken before the order was there to stay, because payment {first} \
-                 names order {order}, and the table has none"
-            ),
-            Self::Closed => format!(
-                "the money was taken for goods that are back on the shelf, because payment {first} \
-                 was charged and never refunded, and order {order} is closed"
-            ),
-            Self::Unsettled => format!(
-                "nobody asked the provider what had become of payment {first}, because it had been \
-                 charged, and order {order} was still {} after more than {}",
-                broken.row.and_then(|row| row.status.as_deref()).unwrap_or("unpaid"),
-                span(bench.contract().recovery_limit)
-            ),
-            Self::SeveralIds => format!(
-                "a lost reply is enough to charge order {order} twice, because it was asked for under \
-                 {}, and the provider can't know that they are one payment",
-                ids(broken.book.open_ids().into_iter())
-            ),
-        }
-    }
-
-    const fn help(self) -> &'static str {
-        match self {
-            Self::Twice | Self::SeveralIds => {
-                "derive the payment id from the order (`{order}:pay`), keep it for each retry, and ask \
-                 the provider about it before charging again. Refund what was charged twice."
-            }
-            Self::NoOrder | Self::Closed => {
-                "commit the step to PAYING first and charge afterwards; refuse to close what is PAYING. \
-                 Refund these charges."
-            }
-            Self::Unsettled => {
-                "ask the provider about every order that has been PAYING for long, by its payment id, \
-                 and do what it says by a conditional update."
-            }
-        }
-    }
-}
-
 fn finding(bench: &Bench<'_>, kind: Kind, broken: &[Broken<'_, '_>]) -> Finding {
     let mut evidence = Evidence::of(&[
         "order",
@@ -318,10 +154,6 @@ fn finding(bench: &Bench<'_>, kind: Kind, broken: &[Broken<'_, '_>]) -> Finding 
         therefore: vec![kind.therefore(bench, &first)],
         help: kind.help().to_owned(),
     }
-}
-
-fn ids<'a>(ids: impl Iterator<Item = &'a str>) -> String {
-    list(&ids.collect::<Vec<_>>(), MOST_IN_A_CELL)
 }
 
 fn time(bench: &Bench<'_>, line: &PaymentLine) -> String {

@@ -39,6 +39,8 @@ mod i08b_rejection_leaves_nothing;
 mod i09_key_of_its_user;
 mod i10_never_both;
 mod i13_no_orphan;
+mod i14_books;
+mod i14_kinds;
 mod i14_one_charge;
 mod i16_fresh_key;
 mod i18_rejected_no_effect;

@@ -3,7 +3,7 @@
 //! For as long as the call takes, the order's row is locked and a connection of the pool is taken:
 //! a slow provider stops everybody who touches the order, and soon those who touch none.
 
-use super::{Defect, DefectInfo};
+use super::{Defect, DefectInfo, Partner};
 use crate::shop::{
     answer::Answer,
     error::ShopError,
@@ -18,7 +18,7 @@ pub const INFO: DefectInfo = DefectInfo {
     id: "D36",
     switch: "external-call-in-tx",
     does: "The payment provider is called within the order's transaction.",
-    partners: &[],
+    partners: &[Partner::Flag { name: "payments-url", value: "URL" }],
     finds: "a slow provider: whoever touches the order waits for it",
 };
 

@@ -3,7 +3,7 @@
 //! The provider can't know that it is the same payment, and charges again. Asking about the earlier
 //! one doesn't help either: its id is forgotten.
 
-use super::{Defect, DefectInfo};
+use super::{Defect, DefectInfo, Partner};
 use crate::shop::{order::Order, token::Token};
 
 pub const INFO: DefectInfo = DefectInfo {
@@ -11,7 +11,7 @@ pub const INFO: DefectInfo = DefectInfo {
     id: "D67",
     switch: "new-payment-id-per-try",
     does: "Each try to pay an order has a new payment id, so the provider charges each of them.",
-    partners: &[],
+    partners: &[Partner::Flag { name: "payments-url", value: "URL" }],
     finds: "burst.race of pays, [lab.payments] drop-share",
 };
 

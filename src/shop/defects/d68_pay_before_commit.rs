@@ -3,7 +3,7 @@
 //! The order is looked at, charged, and only then taken from CREATED to PAYING to PAID. Whoever
 //! closes it in between wins, and so does a COMMIT that fails: the buyer has paid for nothing.
 
-use super::{Defect, DefectInfo};
+use super::{Defect, DefectInfo, Partner};
 use crate::shop::{
     answer::Answer,
     error::ShopError,
@@ -17,7 +17,7 @@ pub const INFO: DefectInfo = DefectInfo {
     id: "D68",
     switch: "pay-before-commit",
     does: "The charge is made before the order is PAYING, so it may be closed by then.",
-    partners: &[],
+    partners: &[Partner::Flag { name: "payments-url", value: "URL" }],
     finds: "burst.race of pay and close with [lab.payments]",
 };
 

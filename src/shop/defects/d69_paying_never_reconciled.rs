@@ -3,7 +3,7 @@
 //! Nobody asks the provider again, neither in the background nor when the buyer comes back: the
 //! order is PAYING for ever, whether the money was taken or not.
 
-use super::{Defect, DefectInfo};
+use super::{Defect, DefectInfo, Partner};
 use crate::shop::answer::Answer;
 
 pub const INFO: DefectInfo = DefectInfo {
@@ -11,7 +11,7 @@ pub const INFO: DefectInfo = DefectInfo {
     id: "D69",
     switch: "paying-never-reconciled",
     does: "An order that is PAYING is never settled: the provider isn't asked again.",
-    partners: &[],
+    partners: &[Partner::Flag { name: "payments-url", value: "URL" }],
     finds: "[lab.payments] drop-share, past the contract's recovery-limit",
 };
 
