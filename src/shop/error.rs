@@ -23,6 +23,8 @@ pub enum ShopError {
     PaymentsUrl { reason: &'static str },
     #[error("the payment provider gave no clear answer: {reason}")]
     PaymentUnclear { reason: String },
+    #[error("the order was charged and can't become PAID: it is {status}")]
+    ChargedAstray { status: String },
     #[error("unknown defect `{given}`{}", guess(*.nearest))]
     UnknownDefect { given: String, nearest: Option<&'static str> },
     #[error(

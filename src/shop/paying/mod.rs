@@ -101,7 +101,12 @@ pub async fn settle(
             Some(order) => Ok(Settled::Paid(order)),
             None => Ok(match read(shop, subject).await? {
                 Some(order) if order.status == "PAID" => Settled::Paid(order),
-                other => Settled::Astray(other.unwrap_or_else(|| order.clone())),
+                other => {
+                    let order = other.unwrap_or_else(|| order.clone());
+                    let error = ShopError::ChargedAstray { status: order.status.clone() };
+                    speak::problem(shop.settings.instance, &format!("paying {}", order.id), &error);
+                    Settled::Astray(order)
+                }
             }),
         },
         Told::Declined => {
