@@ -10,7 +10,7 @@
 //! | hands | [`load`], [`chaos`], [`observe`], [`lab`], [`wire`] |
 //! | judgement | [`audit`], [`story`], [`report`] |
 //! | base | [`profile`], [`history`], [`guard`], [`codes`] |
-//! | stranger | [`shop`] |
+//! | strangers | [`shop`], [`payments`] |
 
 pub mod audit;
 pub mod chaos;
@@ -22,6 +22,7 @@ pub mod history;
 pub mod lab;
 pub mod load;
 pub mod observe;
+pub mod payments;
 pub mod profile;
 pub mod report;
 pub mod settle;

@@ -1,5 +1,5 @@
 //! Keeps the imports as the map in `src/lib.rs` says: each room may use the floors below its own,
-//! the hands never import each other, and the shop is a stranger.
+//! the hands never import each other, and shop and payments are strangers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -13,7 +13,11 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
     let with = |own: &[&'static str]| [own, &base].concat();
     let conductor = |own: &[&'static str]| [own, &hands, &judgement, &base].concat();
     BTreeMap::from([
-        ("cli", [&["ui", "drill", "settle", "shop"], hands.as_slice(), &judgement, &base].concat()),
+        (
+            "cli",
+            [&["ui", "drill", "settle", "shop", "payments"], hands.as_slice(), &judgement, &base]
+                .concat(),
+        ),
         ("ui", [&["drill", "settle"], hands.as_slice(), &judgement, &base].concat()),
         ("drill", conductor(&["settle"])),
         ("settle", conductor(&[])),
@@ -30,6 +34,7 @@ fn allowed() -> BTreeMap<&'static str, Vec<&'static str>> {
         ("guard", vec![]),
         ("codes", vec![]),
         ("shop", vec![]),
+        ("payments", vec![]),
     ])
 }
 

@@ -39,6 +39,9 @@ mod i08b_rejection_leaves_nothing;
 mod i09_key_of_its_user;
 mod i10_never_both;
 mod i13_no_orphan;
+mod i14_books;
+mod i14_kinds;
+mod i14_one_charge;
 mod i16_fresh_key;
 mod i18_rejected_no_effect;
 mod i21_in_time;
@@ -101,7 +104,7 @@ pub struct Case<'a> {
 }
 
 /// Every check, in the order of the gate table.
-const CHECKS: [fn(&Bench<'_>) -> Ruling; 36] = [
+const CHECKS: [fn(&Bench<'_>) -> Ruling; 37] = [
     i01_stock_not_negative::check,
     i02_one_order::check,
     i02_refused_inserts::check,
@@ -117,6 +120,7 @@ const CHECKS: [fn(&Bench<'_>) -> Ruling; 36] = [
     i09_key_of_its_user::check,
     i10_never_both::check,
     i13_no_orphan::check,
+    i14_one_charge::check,
     i16_fresh_key::check,
     i18_rejected_no_effect::check,
     i21_in_time::check,

@@ -9,7 +9,15 @@ pub(crate) fn known(names: &[String]) -> Result<Vec<String>, Failure> {
 }
 
 /// Says in a sentence why the shop can't be set up like this.
-pub(crate) fn fit(defects: &[String], mut flags: Vec<String>) -> Result<(), Failure> {
+pub(crate) fn fit(
+    defects: &[String],
+    mut flags: Vec<String>,
+    has_provider: bool,
+) -> Result<(), Failure> {
+    if has_provider {
+        // It is started later; that there will be one is all that matters here.
+        flags.push("--payments-url=http://127.0.0.1:1".to_owned());
+    }
     if !defects.is_empty() {
         flags.push(format!("--defects={}", defects.join(",")));
     }

@@ -8,7 +8,7 @@ use clap::Args;
 use super::{defects, failure, interrupt::Interrupts};
 use crate::codes;
 use crate::guard::Guard;
-use crate::lab::{Lab, LabEvent, LabSpec};
+use crate::lab::{Lab, LabEvent, LabSpec, PaymentsSpec};
 use crate::ui::{self, Exit, Failure};
 
 /// The first product on sale, and how many there are.
@@ -26,6 +26,10 @@ pub(crate) struct LabArgs {
     #[arg(long, value_name = "DEFECTS", value_delimiter = ',')]
     defects: Vec<String>,
 
+    /// A payment provider too, which the shop pays through
+    #[arg(long)]
+    payments: bool,
+
     /// Where the servers write their logs
     #[arg(long, value_name = "FOLDER", default_value = "results/lab-logs")]
     logs: PathBuf,
@@ -37,10 +41,11 @@ pub(crate) async fn lab(args: LabArgs, interrupts: &Interrupts) -> Result<Exit, 
     let spec = LabSpec {
         instances: args.instances,
         defects: defects::known(&args.defects)?,
+        payments: args.payments.then(PaymentsSpec::default),
         products: (FIRST_PRODUCT..FIRST_PRODUCT + products).map(|id| (id, STOCK)).collect(),
         ..LabSpec::new(args.logs)
     };
-    defects::fit(&spec.defects, spec.shop_flags.clone())?;
+    defects::fit(&spec.defects, spec.shop_flags.clone(), spec.payments.is_some())?;
     let exe = std::env::current_exe().map_err(|source| failure::own_file(&source))?;
     let guarded = |error| Failure::trouble(&codes::E08, &error);
     let guard = Guard::start(&exe).await.map_err(guarded)?;
@@ -83,6 +88,14 @@ fn about(lab: &Lab) -> String {
     }
     let _ = writeln!(out, "{:<9} {}", "postgres", lab.postgres_url);
     let _ = writeln!(out, "{:<9} {}", "redis", lab.redis_url);
+    if let Some(payments) = &lab.payments {
+        let _ = writeln!(out, "{:<9} {}", "payments", payments.url());
+        let _ = writeln!(
+            out,
+            "{:<9} curl http://{}/next -d '{{\"count\": 1, \"do\": \"drop-after\"}}'",
+            "control", payments.control
+        );
+    }
     if let Some(instance) = lab.instances.first() {
         let last = FIRST_PRODUCT + PRODUCTS - 1;
         let _ = writeln!(out, "{:<9} {FIRST_PRODUCT} to {last}, {STOCK} of each", "products");

@@ -9,6 +9,7 @@ mod failure;
 mod hidden;
 mod interrupt;
 mod lab;
+mod payments;
 mod profile;
 mod run;
 mod schema;
@@ -54,6 +55,8 @@ enum Command {
     /// Every setting may also come from the environment, as DUPEPROOF_SHOP_ and the flag's name,
     /// such as DUPEPROOF_SHOP_LOCK_PER=user; a flag wins.
     Shop(Box<shop::ShopCommand>),
+    /// Serve the payment provider stub alone
+    Payments(payments::PaymentsCommand),
     /// Say what a code means, how it is checked, and what to do
     Explain(explain::ExplainArgs),
     /// Print a JSON Schema
@@ -110,6 +113,7 @@ async fn dispatch(command: Command, interrupts: &Interrupts) -> Result<Exit, Fai
         Command::Demo(args) => demo::demo(args, interrupts).await,
         Command::Lab(args) => lab::lab(args, interrupts).await,
         Command::Shop(args) => shop::shop(*args).await,
+        Command::Payments(args) => payments::payments(args).await,
         Command::Explain(args) => explain::explain(&args),
         Command::Schema(args) => schema::schema(&args),
     }

@@ -74,7 +74,8 @@ pub(crate) async fn perform(
 ) -> Result<Outcome, Failure> {
     profile.lab.defects = defects::known(&profile.lab.defects)?;
     if profile.target == Target::Lab {
-        defects::fit(&profile.lab.defects, drill::shop_flags(&profile.lab))?;
+        let has_provider = profile.lab.payments.is_some();
+        defects::fit(&profile.lab.defects, drill::shop_flags(&profile.lab), has_provider)?;
     }
     let exe = std::env::current_exe().map_err(|source| failure::own_file(&source))?;
     let secrets = drill::secrets(&profile);

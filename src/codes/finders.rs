@@ -43,6 +43,7 @@ const TABLE: &[Row] = &[
     ("I10", "`burst.race` of pay and close, together and `in-turn`.", Some(ORDERS)),
     ("I11", "Every load, by asking again until there is a definite answer.", None),
     ("I13", EVERY_LOAD, Some(ORDERS)),
+    ("I14", "`burst.race` of pays at one order, with `[lab.payments]` that loses replies.", None),
     ("I16", "`burst.fresh-key`: one body, several keys.", Some(ORDERS)),
     ("I18", "`burst.mutated`, `burst.bad-keys` and `burst.last-unit`: attempts that are refused.", Some(ORDERS)),
     ("I21", "`burst.same-key`: duplicates that wait, and answers that they get meanwhile.", None),

@@ -275,6 +275,30 @@ pub static I13: Code = Code {
            kept outside the request (a static field, a reused buffer, a thread-local).",
 };
 
+pub static I14: Code = Code {
+    id: "I14",
+    slug: "one-charge-per-order",
+    title: "one charge per order",
+    severity: Some(Severity::Critical),
+    what: "The payment provider took money twice for one order, or for an order that is closed, not \
+           there, or never became paid. Or an order was asked to be paid under several payment ids, \
+           so that a lost reply is enough to charge it twice.",
+    checked: "The provider's log, read with the rows: charges that weren't given back in full, per \
+              order, and the payment ids under which they were asked for. Ids that were declined \
+              don't count either. An order that is neither paid nor closed has until the contract's \
+              `recovery-limit` after its charge; a closed one until `settles-within` for its refund. \
+              Not judged without such a log.",
+    causes: &[
+        "a new payment id for each try (D67)",
+        "the charge is made before the step that allows it is committed (D68)",
+        "an unclear payment is never settled (D69)",
+        "the order can be closed while its payment is under way",
+    ],
+    cure: "Commit PAYING first, with a condition; then charge, outside of any transaction, under an id \
+           that follows from the order; then commit PAID. Settle what is unclear by asking the \
+           provider about that id. Refund the listed charges.",
+};
+
 pub static I16: Code = Code {
     id: "I16",
     slug: "fresh-key-is-fresh-order",
@@ -392,7 +416,7 @@ pub static I27: Code = Code {
 };
 
 /// All of them.
-pub static INVARIANTS: [&Code; 20] = [
-    &I01, &I02, &I03, &I03B, &I03C, &I04, &I05, &I06, &I07, &I08, &I08B, &I09, &I10, &I13, &I16,
-    &I18, &I21, &I25, &I26, &I27,
+pub static INVARIANTS: [&Code; 21] = [
+    &I01, &I02, &I03, &I03B, &I03C, &I04, &I05, &I06, &I07, &I08, &I08B, &I09, &I10, &I13, &I14,
+    &I16, &I18, &I21, &I25, &I26, &I27,
 ];

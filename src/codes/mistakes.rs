@@ -231,10 +231,10 @@ pub static NOTHING_VARIES: Code = mistake(
 );
 pub static RACE: Code = mistake(
     ("C025", "race-at-nothing", "a race has two sides and an entity"),
-    "A race needs at least two requests that run into each other, and each must say with `{order}` which entity it means. Otherwise nothing is raced for.",
+    "A race needs at least two requests that run into each other, or several `threads` of one, and each must say with `{order}` which entity it means. Otherwise nothing is raced for.",
     "The requests that a race names are counted and searched for `{order}`.",
     &["one request in the list", "an id that was written out"],
-    "Name two requests, such as `requests = [\"pay\", \"close\"]`, with `{order}` in their path, headers or body.",
+    "Name two requests, such as `requests = [\"pay\", \"close\"]`, or give one request two `threads`, with `{order}` in their path, headers or body.",
 );
 pub static HOLE_NEVER_FILLED: Code = mistake(
     ("C026", "hole-never-filled", "every hole of a request has something to be filled with"),
@@ -266,7 +266,7 @@ pub static NOTHING_CONTENDED: Code = mistake(
 );
 pub static SHARES: Code = mistake(
     ("C030", "shares", "shares add up to at most 1"),
-    "The shares of a mixed burst add up to more than all of its attempts, or to nothing at all.",
+    "The shares of a mixed burst add up to more than all of its attempts, or to nothing at all; or those of `[lab.payments]` to more than all charges.",
     "The shares are added up.",
     &["a percentage written for a share"],
     "Lower them: what is left over repeats the original bytes. With no share at all use `burst.same-key`.",

@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::DrillError;
 use super::phases::products;
 use crate::history::RunId;
-use crate::lab::LabSpec;
-use crate::profile::{LabSettings, Profile};
+use crate::lab::{LabSpec, PaymentsSpec};
+use crate::profile::{LabSettings, PaymentsSettings, Profile};
 use crate::report::format::{counted, duration_us};
 
 /// The lab that a profile asks for, with the run's products on sale.
@@ -17,6 +17,7 @@ pub(super) fn spec(profile: &Profile, logs: PathBuf, run: RunId) -> Result<LabSp
         instances: profile.lab.instances,
         defects: profile.lab.defects.clone(),
         shop_flags: shop_flags(&profile.lab),
+        payments: profile.lab.payments.as_ref().map(|settings| provider(settings, profile.seed)),
         products: products(profile, run)?.into_iter().map(on_sale).collect(),
         ..LabSpec::new(logs)
     })
@@ -45,7 +46,30 @@ pub fn shop_flags(lab: &LabSettings) -> Vec<String> {
     .into_iter()
     .chain(maybe("order-window", lab.order_window))
     .chain(maybe("processing-lease", lab.processing_lease))
+    .chain(lab.payments.iter().flat_map(paying))
     .collect()
+}
+
+/// What the shop is told about paying.
+fn paying(settings: &PaymentsSettings) -> [String; 3] {
+    [
+        format!("--payment-timeout={}ms", settings.shop_timeout.as_millis()),
+        format!("--paying-limit={}ms", settings.paying_limit.as_millis()),
+        format!("--reconcile-every={}ms", settings.reconcile_every.as_millis()),
+    ]
+}
+
+fn provider(settings: &PaymentsSettings, seed: u64) -> PaymentsSpec {
+    PaymentsSpec {
+        flags: vec![
+            format!("--delay={}ms", settings.delay.as_millis()),
+            format!("--fail-share={}", settings.fail_share),
+            format!("--fail-after-share={}", settings.fail_after_share),
+            format!("--drop-share={}", settings.drop_share),
+            format!("--decline-share={}", settings.decline_share),
+            format!("--seed={seed}"),
+        ],
+    }
 }
 
 /// A lock that is not there covers nothing; a lease in Redis is what one expects.
@@ -65,7 +89,7 @@ pub(super) fn about(lab: &LabSettings) -> String {
     };
     format!(
         "{}, {defects}; idempotency {}, {}, BEGIN {}, {}, one order per {}, \
-         stock {}, pool {}, lock poll {}, lease {}",
+         stock {}, pool {}, lock poll {}, lease {}{}",
         counted(u64::from(lab.instances), "instance", "instances"),
         lab.idempotency,
         lock_in_words(lab),
@@ -76,5 +100,25 @@ pub(super) fn about(lab: &LabSettings) -> String {
         lab.pool_size,
         duration_us(lab.lock_poll.as_micros() as u64),
         duration_us(lab.lease.as_micros() as u64),
+        lab.payments.as_ref().map_or_else(String::new, about_payments),
     )
+}
+
+/// The provider's habits that differ from the usual ones.
+fn about_payments(settings: &PaymentsSettings) -> String {
+    let mut out = "; paid through a provider".to_owned();
+    if !settings.delay.is_zero() {
+        out.push_str(&format!(", delay {}", duration_us(settings.delay.as_micros() as u64)));
+    }
+    for (what, share) in [
+        ("fail", settings.fail_share),
+        ("fail after their effect", settings.fail_after_share),
+        ("lose their reply", settings.drop_share),
+        ("are declined", settings.decline_share),
+    ] {
+        if share > 0.0 {
+            out.push_str(&format!(", {}% of charges {what}", share * 100.0));
+        }
+    }
+    out
 }

@@ -258,6 +258,7 @@ async fn drill(
         client_timeout: profile.client.timeout,
         targets: seen_at.unwrap_or_default(),
         postgres_log: ground.postgres_log(stage),
+        payments_log: ground.payments_log(),
     };
     let settled = |source| DrillError::Settle { source };
     settling.drain(Moment::BeforeRepair, load.longest_handling()).await.map_err(settled)?;

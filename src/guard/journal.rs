@@ -44,6 +44,7 @@ pub enum Kind {
     Postgres,
     Redis,
     Shop,
+    Payments,
     /// A command of the user's.
     Target,
 }
@@ -155,7 +156,7 @@ impl fmt::Display for Line {
 
 impl Kind {
     pub(super) fn parse(word: &str) -> Option<Self> {
-        [Self::Initdb, Self::Postgres, Self::Redis, Self::Shop, Self::Target]
+        [Self::Initdb, Self::Postgres, Self::Redis, Self::Shop, Self::Payments, Self::Target]
             .into_iter()
             .find(|kind| kind.word() == word)
     }
@@ -166,6 +167,7 @@ impl Kind {
             Self::Postgres => "postgres",
             Self::Redis => "redis",
             Self::Shop => "shop",
+            Self::Payments => "payments",
             Self::Target => "target",
         }
     }

@@ -27,8 +27,8 @@ pub use ids::{AttemptId, BodyId, InstanceId, IntentId, PhaseId, RunId, VariantId
 pub use journal::{JournalError, JournalWriter, Recorder};
 pub use read::{History, ReadError};
 pub use rows::{
-    Constraint, ConstraintKind, CustomRows, MovementRow, OrderRow, RefusedInsert, Snapshot,
-    StockRow,
+    Constraint, ConstraintKind, CustomRows, MovementRow, OrderRow, PaymentEvent, PaymentLine,
+    RefusedInsert, Snapshot, StockRow,
 };
 pub use secrets::Secrets;
 pub use strings::Strings;

@@ -32,6 +32,9 @@ pub struct Snapshot {
     /// to read; absent elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused_inserts: Option<Vec<RefusedInsert>>,
+    /// What the payment provider has recorded; absent where there is no log of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payments: Option<Vec<PaymentLine>>,
 }
 
 /// One row of the orders table, through the profile's column names.
@@ -61,6 +64,7 @@ impl Snapshot {
             && self.stock == other.stock
             && self.movements == other.movements
             && self.custom == other.custom
+            && self.payments == other.payments
     }
 
     /// Lets rows share with each other, and with what else went through `strings`, the texts that many
@@ -96,6 +100,36 @@ pub struct MovementRow {
     pub product: Arc<str>,
     /// Negative for what was taken.
     pub delta: i64,
+}
+
+/// One line of a payment provider's log. What it has beside these is left out.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PaymentLine {
+    /// Microseconds since 1970, by the provider's clock.
+    pub at_us: i64,
+    pub event: PaymentEvent,
+    /// The payment request's id; of a refund, the charge's.
+    pub id: Arc<str>,
+    /// Whose charge it is; absent in lines about an id that an earlier line has explained.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub order: Option<Arc<str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amount: Option<i64>,
+}
+
+/// What a line is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PaymentEvent {
+    ChargeRequest,
+    /// Money was taken.
+    Charge,
+    /// It was refused for good; nothing was taken.
+    Decline,
+    StateRequest,
+    RefundRequest,
+    /// Money was given back.
+    Refund,
 }
 
 /// What a check of the profile's own returned.

@@ -31,6 +31,14 @@ pub struct Instance {
     pub process: ProcessId,
 }
 
+/// What an instance talks to.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Urls<'a> {
+    pub(super) postgres: &'a str,
+    pub(super) redis: &'a str,
+    pub(super) payments: Option<&'a str>,
+}
+
 /// The instance's first line.
 #[derive(Debug, Deserialize, PartialEq, Eq)]
 struct Greeting {
@@ -41,11 +49,10 @@ struct Greeting {
 /// Starts all of them at once, then waits for each.
 pub(super) async fn start_all(
     site: &Site<'_>,
-    postgres_url: &str,
-    redis_url: &str,
+    urls: Urls<'_>,
 ) -> Result<Vec<(Started, Instance)>, LabError> {
     let numbers = 0..site.spec.instances;
-    let started = numbers.map(|number| spawn(site, number, postgres_url, redis_url));
+    let started = numbers.map(|number| spawn(site, number, urls));
     let mut instances = Vec::new();
     for mut started in started.collect::<Result<Vec<_>, _>>()? {
         let log = started.log.clone();
@@ -62,22 +69,20 @@ pub(super) async fn start_all(
     Ok(instances)
 }
 
-fn spawn(
-    site: &Site<'_>,
-    number: u16,
-    postgres_url: &str,
-    redis_url: &str,
-) -> Result<Started, LabError> {
+fn spawn(site: &Site<'_>, number: u16, urls: Urls<'_>) -> Result<Started, LabError> {
     let server = Server::Instance(number);
     let (log, file) = logs::create(&site.spec.logs, &server.to_string())?;
     let mut command = site
         .guard
         .command(Kind::Shop, site.guard.exe())
         .args(["shop", "--listen", "127.0.0.1:0", "--counter-listen", "127.0.0.1:0"])
-        .args(["--database-url", postgres_url, "--redis-url", redis_url])
+        .args(["--database-url", urls.postgres, "--redis-url", urls.redis])
         .args(["--instance", &number.to_string()]);
     if !site.spec.defects.is_empty() {
         command = command.args(["--defects", &site.spec.defects.join(",")]);
+    }
+    if let Some(payments) = urls.payments {
+        command = command.args(["--payments-url", payments]);
     }
     let command = command.args(&site.spec.shop_flags).stdout(file).stderr(logs::append(&log)?);
     Started::spawn(site, server, command, log)

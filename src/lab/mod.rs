@@ -7,7 +7,7 @@
 //! leave a busy back-end behind.
 //!
 //! `spec` says what is wanted; `programs` and `account` find what is there; `site` is the folder
-//! and the list of what must end; `postgres`, `redis` and `instance` each start one kind of server;
+//! and the list of what must end; `postgres`, `redis`, `payments` and `instance` each start one kind of server;
 //! `running` is the lab that is up; `launched` adds instances of the user's own service to it, and
 //! `listeners` tells whose port is whose.
 
@@ -18,6 +18,7 @@ mod instance;
 mod launched;
 mod listeners;
 mod logs;
+mod payments;
 mod ports;
 mod postgres;
 mod programs;
@@ -31,6 +32,7 @@ pub use error::LabError;
 pub use events::LabEvent;
 pub use instance::Instance;
 pub use launched::{LaunchSpec, LaunchedInstance};
+pub use payments::{Payments, PaymentsSpec};
 pub use running::Lab;
 pub use server::Server;
 pub use spec::LabSpec;

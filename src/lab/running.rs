@@ -8,12 +8,13 @@ use crate::guard::{Guard, ProcessId};
 
 use super::error::LabError;
 use super::events::{LabEvent, Watchers};
-use super::instance::{self, Instance};
+use super::instance::{self, Instance, Urls};
+use super::payments::Payments;
 use super::programs::Programs;
 use super::server::{Server, Started};
 use super::site::{Belongings, Site};
 use super::spec::LabSpec;
-use super::{postgres, redis};
+use super::{payments, postgres, redis};
 
 /// A private PostgreSQL, a private Redis, and instances of the shop. Dropping it ends all of them
 /// too, and blocks for a moment; [`stop`](Lab::stop) says whether that worked.
@@ -24,6 +25,7 @@ pub struct Lab {
     pub redis_url: String,
     pub postgres: ProcessId,
     pub redis: ProcessId,
+    pub payments: Option<Payments>,
     pub instances: Vec<Instance>,
     events: Option<mpsc::Receiver<LabEvent>>,
     watchers: Watchers,
@@ -42,13 +44,24 @@ impl Lab {
         let programs = Programs::find().await?;
         let site = Site::new(guard, &spec, programs)?;
         let (postgres, redis) = tokio::try_join!(postgres::start(&site), redis::start(&site))?;
-        let shops = instance::start_all(&site, &postgres.url, &redis.url).await?;
+        let payments = match &spec.payments {
+            Some(payments) => Some(payments::start(&site, payments).await?),
+            None => None,
+        };
+        let payments_url = payments.as_ref().map(|(_, payments)| payments.url());
+        let urls =
+            Urls { postgres: &postgres.url, redis: &redis.url, payments: payments_url.as_deref() };
+        let shops = instance::start_all(&site, urls).await?;
 
         let (mut watchers, events) = Watchers::new(guard.journal().clone());
         let (postgres_id, redis_id) =
             (postgres.started.guarded.process, redis.started.guarded.process);
         watchers.watch(postgres.started);
         watchers.watch(redis.started);
+        let payments = payments.map(|(started, payments)| {
+            watchers.watch(started);
+            payments
+        });
         let mut instances = Vec::new();
         for (started, instance) in shops {
             watchers.watch(started);
@@ -59,6 +72,7 @@ impl Lab {
             redis_url: redis.url,
             postgres: postgres_id,
             redis: redis_id,
+            payments,
             instances,
             events: Some(events),
             watchers,
@@ -97,6 +111,7 @@ impl Lab {
         match server {
             Server::Postgres => Some(self.postgres),
             Server::Redis => Some(self.redis),
+            Server::Payments => self.payments.as_ref().map(|payments| payments.process),
             Server::Instance(number) => {
                 self.instances.get(usize::from(number)).map(|instance| instance.process)
             }

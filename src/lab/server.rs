@@ -23,6 +23,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(3);
 pub enum Server {
     Postgres,
     Redis,
+    /// The payment provider stub.
+    Payments,
     /// An instance of the shop, counted from 0.
     Instance(u16),
     /// An instance of the user's own service, counted from 0.
@@ -96,6 +98,7 @@ impl fmt::Display for Server {
         match self {
             Self::Postgres => f.write_str("postgres"),
             Self::Redis => f.write_str("redis"),
+            Self::Payments => f.write_str("payments"),
             Self::Instance(number) => write!(f, "shop-{number}"),
             Self::Launched(number) => write!(f, "target-{number}"),
         }

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use super::payments::PaymentsSpec;
+
 /// `LabSpec::new(logs)` is two correct instances and nothing in stock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LabSpec {
@@ -11,6 +13,8 @@ pub struct LabSpec {
     pub defects: Vec<String>,
     /// Further flags of the shop, such as `--pool-size=20`.
     pub shop_flags: Vec<String>,
+    /// The provider that the shop pays through; without one, paying needs nobody.
+    pub payments: Option<PaymentsSpec>,
     /// The folder for postgres.log, redis.log, shop-0.log and so on. Made when missing, kept at
     /// the end.
     pub logs: PathBuf,
@@ -27,6 +31,7 @@ impl LabSpec {
             instances: 2,
             defects: Vec::new(),
             shop_flags: Vec::new(),
+            payments: None,
             logs,
             postgres_settings: Vec::new(),
             products: Vec::new(),

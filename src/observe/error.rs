@@ -21,6 +21,10 @@ pub enum ObserveError {
     TooManyRows { title: String, most: usize },
     #[error("cannot read PostgreSQL's log {path}")]
     Log { path: PathBuf, source: std::io::Error },
+    #[error("cannot read the payment provider's log {path}")]
+    PaymentsLog { path: PathBuf, source: std::io::Error },
+    #[error("line {line} of the payment provider's log {path} can't be understood")]
+    PaymentsLine { path: PathBuf, line: usize, source: serde_json::Error },
     #[error(
         "{found} orders of this run's users or keys exist before it began, such as order {example}"
     )]

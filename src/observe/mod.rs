@@ -7,6 +7,7 @@
 mod custom;
 mod drain;
 mod error;
+mod payments_log;
 mod place;
 mod postgres_log;
 mod rows;
@@ -17,6 +18,7 @@ mod survey;
 
 pub use drain::{DrainLimits, Drained};
 pub use error::ObserveError;
+pub use payments_log::payments;
 pub use place::{ServerPlace, server_place};
 pub use postgres_log::refused_inserts;
 pub use rows::{Observer, Subject};

@@ -8,6 +8,7 @@ mod bursts;
 mod contract;
 mod holes;
 mod mutations;
+mod payments;
 mod requests;
 mod secrets;
 mod stock;
@@ -26,6 +27,7 @@ pub(super) fn contradictions(profile: &Node) -> Vec<Mistake> {
     mutations::compare(profile, &uses, &mut found);
     holes::compare(profile, &uses, &mut found);
     bursts::compare(profile, &mut found);
+    payments::compare(profile, &mut found);
     stock::compare(profile, &mut found);
     contract::compare(profile, &uses, &mut found);
     target::compare(profile, &mut found);

@@ -48,7 +48,7 @@ pub use load::{LONGEST_PROFILE, LoadProfileError, load};
 pub use mistake::{Mistake, Mistakes};
 pub use model::{
     AuditTables, Budget, Choice, ClientSettings, LabSettings, Limits, MovementsTable, OrdersTable,
-    Phase, Products, Profile, Published, Request, Retries, StockTable,
+    PaymentsSettings, Phase, Products, Profile, Published, Request, Retries, StockTable,
 };
 pub use reference::reference;
 pub use schema::schema;

@@ -45,7 +45,7 @@ pub struct Profile {
 }
 
 /// How the embedded shop is built.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct LabSettings {
     pub instances: u16,
     /// Switch names; the shop itself knows which exist.
@@ -78,6 +78,25 @@ pub struct LabSettings {
     pub work_time: Duration,
     /// Equal orders of a user within this time are one.
     pub order_window: Option<Duration>,
+    /// The provider that the shop pays through.
+    pub payments: Option<PaymentsSettings>,
+}
+
+/// `[lab.payments]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PaymentsSettings {
+    /// How long every charge takes.
+    pub delay: Duration,
+    /// Shares of charges that fail before their effect, after it, and with the connection dropped.
+    pub fail_share: f64,
+    pub fail_after_share: f64,
+    pub drop_share: f64,
+    pub decline_share: f64,
+    /// How long the shop waits for an answer.
+    pub shop_timeout: Duration,
+    /// How long an order may be PAYING until the shop looks after it.
+    pub paying_limit: Duration,
+    pub reconcile_every: Duration,
 }
 
 /// One of a fixed set of words, as the shop's flags take them.

@@ -32,6 +32,8 @@ pub struct Settling<'a> {
     pub targets: Vec<SocketAddr>,
     /// PostgreSQL's own log, where it is ours to read.
     pub postgres_log: Option<std::path::PathBuf>,
+    /// The payment provider's log, where there is one.
+    pub payments_log: Option<std::path::PathBuf>,
 }
 
 impl Settling<'_> {
@@ -77,6 +79,10 @@ impl Settling<'_> {
         if let Some(log) = &self.postgres_log {
             let refused = crate::observe::refused_inserts(log);
             rows.refused_inserts = Some(refused.map_err(|source| SettleError::Observe { source })?);
+        }
+        if let Some(log) = &self.payments_log {
+            let payments = crate::observe::payments(log);
+            rows.payments = Some(payments.map_err(|source| SettleError::Observe { source })?);
         }
         self.folder.write_rows(moment, rows).map_err(|source| SettleError::Folder { source })
     }

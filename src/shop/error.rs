@@ -25,6 +25,12 @@ pub enum ShopError {
     Impossible { why: &'static str },
     #[error("the defect `{defect}` would never be reached: it needs {need}")]
     DefectOutOfPlace { defect: &'static str, need: &'static str },
+    #[error("the value of --payments-url can't be used: {reason}")]
+    PaymentsUrl { reason: &'static str },
+    #[error("the payment provider gave no clear answer: {reason}")]
+    PaymentUnclear { reason: String },
+    #[error("the order was charged and can't become PAID: it is {status}")]
+    ChargedAstray { status: String },
     #[error("unknown defect `{given}`{}", guess(*.nearest))]
     UnknownDefect { given: String, nearest: Option<&'static str> },
     #[error(
@@ -69,6 +75,7 @@ impl ShopError {
             Self::UrlMissing { .. }
                 | Self::PostgresUrl { .. }
                 | Self::RedisUrl { .. }
+                | Self::PaymentsUrl { .. }
                 | Self::UnknownDefect { .. }
                 | Self::Flags { .. }
                 | Self::Impossible { .. }

@@ -15,7 +15,7 @@ use super::{
     },
     error::ShopError,
     order::{self, Order},
-    retry, speak,
+    paying, retry, speak,
     state::Shop,
     stock,
     transaction::OrderConnection,
@@ -55,7 +55,10 @@ impl Step {
 
 /// Never fails: a failure is an answer too.
 pub async fn go(shop: &Shop, subject: &Subject, step: Step) -> Answer {
-    let gone = try_to_go(shop, subject, step).await;
+    let gone = match (&shop.provider, step) {
+        (Some(provider), Step::Pay) => paying::pay(shop, provider, subject).await,
+        _ => try_to_go(shop, subject, step).await,
+    };
     gone.unwrap_or_else(|error| {
         let what = format!("{} {}", step.doing(), subject.order_id);
         speak::problem(shop.settings.instance, &what, &error);
@@ -137,15 +140,19 @@ async fn refuse_or_repeat(
     let Some(order) = order::of_user(connection, subject).await? else {
         return Ok(Answer::unknown_order());
     };
+    Ok(refused_or_repeated(shop, order, step))
+}
+
+pub fn refused_or_repeated(shop: &Shop, order: Order, step: Step) -> Answer {
     if shop.has(Defect::ZeroRowsIsSuccess) {
-        Ok(d66_zero_rows_is_success::answer(order, step))
+        d66_zero_rows_is_success::answer(order, step)
     } else {
-        Ok(as_it_stands(&order, step))
+        as_it_stands(&order, step)
     }
 }
 
 /// The order is where the step leads, or where it can't be made from.
-fn as_it_stands(order: &Order, step: Step) -> Answer {
+pub fn as_it_stands(order: &Order, step: Step) -> Answer {
     if order.status == step.leads_to() {
         Answer::current(order)
     } else {

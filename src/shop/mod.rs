@@ -13,6 +13,7 @@
 //! | `record`, `submit_token`, `lock`, `transaction`, `stock`, `order` | one line of defence each |
 //! | `reconciliation` | what no program can decide |
 //! | `life` | the order afterwards: paid or closed |
+//! | `paying` | the same through a payment provider, and what is left unclear |
 //! | `headers`, `wish`, `intent`, `fingerprint`, `answer` | what comes in, and what goes out |
 //! | `scope`, `window` | what a key belongs to, and what stands in for one |
 //! | `defects` | what can be broken on purpose, one file per defect |
@@ -32,6 +33,7 @@ mod listen;
 mod lock;
 mod metrics;
 mod order;
+mod paying;
 mod reconciliation;
 mod record;
 mod retry;

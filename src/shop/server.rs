@@ -14,7 +14,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-use super::{error::ShopError, listen, routes, settings::ShopArgs, speak, state::Shop};
+use super::{error::ShopError, listen, paying, routes, settings::ShopArgs, speak, state::Shop};
 
 const GOODBYE: Duration = Duration::from_secs(2);
 
@@ -32,6 +32,8 @@ pub async fn serve(args: ShopArgs) -> Result<(), ShopError> {
     speak::listening(orders_address, counter_address)?;
 
     let ending = CancellationToken::new();
+    let reconciling = paying::reconcile_until(Arc::clone(&shop), ending.clone());
+    let reconciling = tokio::spawn(reconciling);
     let serving = serve_both(Arc::clone(&shop), orders, counter, ending.clone());
     tokio::pin!(serving);
     tokio::select! {
@@ -42,6 +44,8 @@ pub async fn serve(args: ShopArgs) -> Result<(), ShopError> {
     let goodbye = async {
         let served = serving.await;
         shop.chains.wait().await;
+        // A panic of it has been told by the runtime.
+        let _ = reconciling.await;
         served
     };
     timeout(GOODBYE, goodbye).await.unwrap_or(Ok(()))

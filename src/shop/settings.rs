@@ -9,7 +9,7 @@ use std::{net::SocketAddr, time::Duration};
 
 use clap::{Args, Parser, ValueEnum};
 
-use super::{defects::Defect, duration, error::ShopError};
+use super::{defects::Defect, duration, error::ShopError, paying::PayingSettings};
 
 /// How the names of its variables begin.
 pub const VARIABLES: &str = "DUPEPROOF_SHOP_";
@@ -137,6 +137,9 @@ pub struct Settings {
     /// What there may be one order for; the unique index follows
     #[arg(long, value_enum, default_value_t = OneOrderPer::Key)]
     pub one_order_per: OneOrderPer,
+
+    #[command(flatten)]
+    pub paying: PayingSettings,
 
     /// Defects to switch on, by name or id, separated by commas
     #[arg(long, value_name = "DEFECTS", value_delimiter = ',')]

@@ -26,6 +26,7 @@ use super::{
     intent::Reader,
     lock,
     metrics::Metrics,
+    paying::Provider,
     record, schema,
     scope::Scope,
     settings::{Settings, ShopArgs},
@@ -44,6 +45,8 @@ pub struct Shop {
     pub scope: Scope,
     pub postgres: PgPool,
     pub redis: ConnectionManager,
+    /// Whom orders are paid through, if anybody.
+    pub provider: Option<Provider>,
     /// POST requests that arrived completely.
     posts: AtomicU64,
     /// Owns the chains under way: one goes on when its client hangs up.
@@ -64,6 +67,10 @@ impl Shop {
 
     pub async fn open(args: ShopArgs) -> Result<Self, ShopError> {
         args.settings.check()?;
+        let paying = &args.settings.paying;
+        let provider = paying.payments_url.as_deref();
+        let provider =
+            provider.map(|url| Provider::new(url, paying.payment_timeout)).transpose()?;
         let redis = connect_redis(&args).await?;
         let postgres = connect_postgres(&args).await?;
         let defects = args.settings.defects.iter().copied().collect();
@@ -74,6 +81,7 @@ impl Shop {
             metrics: Metrics::new(),
             postgres,
             redis,
+            provider,
             posts: AtomicU64::new(0),
             chains: TaskTracker::new(),
             defects,

@@ -342,6 +342,7 @@ fn profile() -> Profile {
             processing_lease: None,
             work_time: Duration::ZERO,
             order_window: None,
+            payments: None,
         },
         // One that others use too, unless a test says otherwise.
         target: Target::Attached(Attached { urls: Vec::new(), ready: None }),

@@ -15,6 +15,7 @@ mod clauses;
 mod fixture;
 mod gates;
 mod invariants;
+mod payments;
 mod properties;
 mod rules;
 mod service;

@@ -1,7 +1,7 @@
 //! The drill of each defect under `profiles/defects/`, and the invariant that it must break.
 
 /// File name without its ending, and the code of the finding.
-pub const DEFECT_DRILLS: [(&str, &str); 24] = [
+pub const DEFECT_DRILLS: [(&str, &str); 27] = [
     ("d23-no-available-guard", "I01"),
     ("d26-duplicate-key-500", "I08"),
     ("d27-duplicate-then-select-in-same-tx", "I08"),
@@ -25,5 +25,8 @@ pub const DEFECT_DRILLS: [(&str, &str); 24] = [
     ("d64-status-update-unconditional", "I10"),
     ("d65-late-pay-revives-closed", "I10"),
     ("d66-zero-rows-is-success", "I25"),
+    ("d67-new-payment-id-per-try", "I14"),
+    ("d68-pay-before-commit", "I14"),
+    ("d69-paying-never-reconciled", "I14"),
     ("d74-fixed-window-straddled", "I02"),
 ];

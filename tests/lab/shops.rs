@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use dupeproof::guard::Signal;
-use dupeproof::lab::{Lab, LabError, LabEvent, LabSpec, Server};
+use dupeproof::lab::{Lab, LabError, LabEvent, LabSpec, PaymentsSpec, Server};
 use tokio::time::timeout;
 
 use crate::backends::ask;
@@ -76,6 +76,30 @@ async fn a_killed_instance_is_an_event_and_the_others_serve_on() {
     assert_eq!((what, status.as_str()), (Server::Instance(1), "signal: 9 (SIGKILL)"));
     assert_eq!(order(lab.instances[0].address, "k1"), "HTTP/1.1 201 Created");
     lab.stop().await.unwrap();
+    guard.finish().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_payment_provider_comes_up_with_the_lab_and_ends_with_it() {
+    let logs = tempfile::tempdir().unwrap();
+    let guard = guard().await;
+    let payments = Some(PaymentsSpec { flags: vec!["--delay=1ms".to_owned()] });
+    let mut lab = Lab::start(LabSpec { payments, ..spec(&logs, 1) }, &guard).await.unwrap();
+    let mut footprint = Footprint::of(lab.folder());
+    let provider = lab.payments.clone().unwrap();
+    assert!(TcpStream::connect(provider.address).is_ok());
+    assert!(TcpStream::connect(provider.control).is_ok());
+    assert!(provider.ledger.ends_with("logs/payments.jsonl") && provider.ledger.exists());
+    assert_eq!(lab.process(Server::Payments), Some(provider.process));
+    footprint.look();
+    let mut events = lab.events().unwrap();
+    provider.process.open().unwrap().signal(Signal::Kill).unwrap();
+    let event = timeout(Duration::from_secs(5), events.recv()).await.unwrap().unwrap();
+    let LabEvent::Exited { what, .. } = event;
+    assert_eq!(what, Server::Payments);
+    lab.stop().await.unwrap();
+    assert_eq!(footprint.left(), Ok(()));
+    assert!(provider.process.has_ended());
     guard.finish().await.unwrap();
 }
 

@@ -55,6 +55,16 @@ lease = "2500ms"
 work-time = "3ms"
 order-window = "10s"
 
+[lab.payments]
+delay = "20ms"
+fail-share = 0.125
+fail-after-share = 0.25
+drop-share = 0.5
+decline-share = 0.0625
+shop-timeout = "1500ms"
+paying-limit = "0ms"
+reconcile-every = "250ms"
+
 [products]
 stock = 400
 

@@ -259,6 +259,24 @@ fn bursts_whose_numbers_leave_nothing_to_find() {
 }
 
 #[test]
+fn charges_that_meet_more_than_one_fate() {
+    let lab = "[lab.payments]\ndrop-share = 0.7\ndecline-share = 0.4\n";
+    insta::assert_snapshot!(told(&format!("{lab}{PHASE}")));
+    read(&format!("{}{PHASE}", lab.replace("0.7", "0.6"))).expect("all of them, and no more");
+}
+
+#[test]
+fn one_request_races_against_itself_in_two_threads() {
+    let pay = "[request.place]\npost = '/orders'\nheaders.Idempotency-Key = '{key}'\n\
+               [request.pay]\npost = '/orders/{order}/pay'\n[[phase]]\nname = 'p'\n";
+    let race = |threads| {
+        format!("{pay}burst.race = {{ users = 2, requests = ['pay'], threads = {threads} }}\n")
+    };
+    read(&race(2)).expect("two attempts of one request meet");
+    read(&race(1)).expect_err("one runs alone");
+}
+
+#[test]
 fn bursts_that_arrive_in_two_ways() {
     insta::assert_snapshot!(told_of(&[
         "burst.same-key = { users = 2, threads = 2, arrival = 'spread', stagger = '4ms' }",

@@ -173,6 +173,12 @@ impl Ground {
         (lab.postgres_url == self.postgres_url).then(|| stage.folder.logs().join("postgres.log"))
     }
 
+    /// The log of the lab's payment provider.
+    pub(super) fn payments_log(&self) -> Option<PathBuf> {
+        let payments = self.lab.as_ref()?.payments.as_ref()?;
+        Some(payments.ledger.clone())
+    }
+
     /// Where the target's connections can be seen; `None` when some of them can't.
     pub(super) fn seen_at(&self) -> Option<Vec<SocketAddr>> {
         let is_seen = self.instances.iter().all(|instance| !instance.seen_at.is_empty());

@@ -12,12 +12,12 @@ use std::path::Path;
 
 use super::model::{
     AuditTables, Budget, ClientSettings, LabSettings, Limits, MovementsTable, OrdersTable,
-    Products, Profile, Published, Request, Retries, StockTable,
+    PaymentsSettings, Products, Profile, Published, Request, Retries, StockTable,
 };
 use super::node::{Entry, Node};
 use super::target::Target;
 use burst::Ground;
-use take::{at, count, duration, flag, maybe_duration, maybe_text, text, texts, word};
+use take::{at, count, duration, flag, maybe_duration, maybe_text, share, text, texts, word};
 
 pub(super) use contract::{key_rule, preset};
 
@@ -83,6 +83,20 @@ fn lab(node: &Node) -> LabSettings {
         processing_lease: maybe_duration(node, "processing-lease"),
         work_time: duration(node, "work-time"),
         order_window: maybe_duration(node, "order-window"),
+        payments: node.get("payments").map(payments),
+    }
+}
+
+fn payments(node: &Node) -> PaymentsSettings {
+    PaymentsSettings {
+        delay: duration(node, "delay"),
+        fail_share: share(node, "fail-share"),
+        fail_after_share: share(node, "fail-after-share"),
+        drop_share: share(node, "drop-share"),
+        decline_share: share(node, "decline-share"),
+        shop_timeout: duration(node, "shop-timeout"),
+        paying_limit: duration(node, "paying-limit"),
+        reconcile_every: duration(node, "reconcile-every"),
     }
 }
 

@@ -191,11 +191,13 @@ fn has_two_sides(kind: &str, load: &Node, found: &mut Vec<Mistake>) {
     if kind != "race" {
         return;
     }
-    if let Some(requests) = load.get("requests").filter(|requests| requests.items().len() < 2) {
+    let runs_alone = |requests: &&Node| requests.items().len() < 2 && !meets_itself(load);
+    if let Some(requests) = load.get("requests").filter(runs_alone) {
         found.push(
             Mistake::new(&codes::RACE, requests.span.clone(), "a race needs two requests or more")
                 .label("one runs alone")
-                .help("such as `requests = [\"pay\", \"close\"]`"),
+                .help("such as `requests = [\"pay\", \"close\"]`")
+                .help("or let one run against itself, with `threads = 2` or more"),
         );
     }
     if let Some(entry) = load.entry("request") {
@@ -205,6 +207,11 @@ fn has_two_sides(kind: &str, load: &Node, found: &mut Vec<Mistake>) {
                 .help("`first` makes the entity, `requests` lists what races at it"),
         );
     }
+}
+
+/// One request in several attempts, such as a buyer who clicks on pay twice.
+fn meets_itself(load: &Node) -> bool {
+    count(load, "threads").is_some_and(|threads| threads > 1)
 }
 
 fn is_not_frozen(load: &Node, found: &mut Vec<Mistake>) {

@@ -30,7 +30,7 @@ const LAB_ORDERS: &str = r#"{
     created = "created_at",
     paid-at = "paid_at",
     closed-at = "closed_at",
-    sold = ["CREATED", "PAID"],
+    sold = ["CREATED", "PAYING", "PAID"],
 }"#;
 
 const fn column(name: &'static str, doc: &'static str) -> Field {

@@ -223,7 +223,8 @@ static RACE: Table = Table {
         .example("\"place\""),
         Field::new(
             "requests",
-            "The requests that race at each entity; `{order}` in them is its id.",
+            "The requests that race at each entity; `{order}` in them is its id. One alone races against \
+             itself, with two `threads` or more.",
             Shape::List { items: &Shape::Text(&REQUEST_NAME), at_least: 1 },
         )
         .required("[\"pay\", \"close\"]"),

@@ -4,6 +4,7 @@
 
 use super::super::rules::DEFECT;
 use super::super::shape::{Field, Shape, Table};
+use super::payments::PAYMENTS;
 use super::{MAYBE_NO_WAIT, WAIT};
 
 pub static LAB: Table = Table {
@@ -108,6 +109,13 @@ pub static LAB: Table = Table {
             WAIT,
         )
         .example("\"10s\""),
+        Field::new(
+            "payments",
+            "The payment provider that the shop pays through. Left out: there is none, and paying \
+             an order needs nobody.",
+            Shape::Table(&PAYMENTS),
+        )
+        .example("{ drop-share = 0.2 }"),
     ],
 };
 

@@ -8,6 +8,7 @@ mod burst;
 mod client;
 mod contract;
 mod lab;
+mod payments;
 mod phase;
 mod request;
 mod target;

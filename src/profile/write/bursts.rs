@@ -107,6 +107,6 @@ fn named(requests: &[Request], index: usize) -> Option<String> {
     requests.get(index).map(|request| text(&request.name))
 }
 
-fn share(share: f64) -> Option<String> {
+pub(super) fn share(share: f64) -> Option<String> {
     Some(format!("{share:?}"))
 }

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use serde_json::Value;
 
 use super::super::body::BodyTemplate;
-use super::super::model::{LabSettings, Profile, Request};
+use super::super::model::{LabSettings, PaymentsSettings, Profile, Request};
 use super::super::target::Target;
 use super::values::{body, duration, inline, key, list, size, template, text, texts};
 use super::{bursts, contract, target};
@@ -68,6 +68,21 @@ fn settings(out: &mut String, lab: &LabSettings) {
     line(out, "processing-lease", lab.processing_lease.map(duration));
     line(out, "work-time", Some(duration(lab.work_time)));
     line(out, "order-window", lab.order_window.map(duration));
+    if let Some(payments) = &lab.payments {
+        self::payments(out, payments);
+    }
+}
+
+fn payments(out: &mut String, payments: &PaymentsSettings) {
+    header(out, "[lab.payments]");
+    line(out, "delay", Some(duration(payments.delay)));
+    line(out, "fail-share", bursts::share(payments.fail_share));
+    line(out, "fail-after-share", bursts::share(payments.fail_after_share));
+    line(out, "drop-share", bursts::share(payments.drop_share));
+    line(out, "decline-share", bursts::share(payments.decline_share));
+    line(out, "shop-timeout", Some(duration(payments.shop_timeout)));
+    line(out, "paying-limit", Some(duration(payments.paying_limit)));
+    line(out, "reconcile-every", Some(duration(payments.reconcile_every)));
 }
 
 fn client(out: &mut String, profile: &Profile) {

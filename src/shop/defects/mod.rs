@@ -11,6 +11,7 @@ pub mod d25_check_then_insert;
 pub mod d26_duplicate_key_500;
 pub mod d27_duplicate_then_select_in_same_tx;
 pub mod d29_rmw_stock;
+pub mod d36_external_call_in_tx;
 pub mod d38_fingerprint_raw_json;
 pub mod d39_fingerprint_misses_quantity;
 pub mod d40_fingerprint_includes_volatile;
@@ -31,6 +32,9 @@ pub mod d63_token_reissued_is_new_order;
 pub mod d64_status_update_unconditional;
 pub mod d65_late_pay_revives_closed;
 pub mod d66_zero_rows_is_success;
+pub mod d67_new_payment_id_per_try;
+pub mod d68_pay_before_commit;
+pub mod d69_paying_never_reconciled;
 pub mod d74_fixed_window_straddled;
 
 mod need;
@@ -62,6 +66,7 @@ registry! {
     DuplicateKey500 => d26_duplicate_key_500,
     DuplicateThenSelectInSameTx => d27_duplicate_then_select_in_same_tx,
     RmwStock => d29_rmw_stock,
+    ExternalCallInTx => d36_external_call_in_tx,
     FingerprintRawJson => d38_fingerprint_raw_json,
     FingerprintMissesQuantity => d39_fingerprint_misses_quantity,
     FingerprintIncludesVolatile => d40_fingerprint_includes_volatile,
@@ -82,6 +87,9 @@ registry! {
     StatusUpdateUnconditional => d64_status_update_unconditional,
     LatePayRevivesClosed => d65_late_pay_revives_closed,
     ZeroRowsIsSuccess => d66_zero_rows_is_success,
+    NewPaymentIdPerTry => d67_new_payment_id_per_try,
+    PayBeforeCommit => d68_pay_before_commit,
+    PayingNeverReconciled => d69_paying_never_reconciled,
     FixedWindowStraddled => d74_fixed_window_straddled,
 }
 

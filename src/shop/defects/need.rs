@@ -19,6 +19,8 @@ pub enum Need {
     Window,
     /// Stock that is taken.
     Stock,
+    /// A payment provider.
+    Provider,
 }
 
 impl Need {
@@ -33,6 +35,7 @@ impl Need {
             Self::Token => settings.idempotency == Idempotency::Token,
             Self::Window => settings.order_window.is_some(),
             Self::Stock => settings.stock != Stock::None,
+            Self::Provider => settings.paying.payments_url.is_some(),
         }
     }
 
@@ -47,6 +50,7 @@ impl Need {
             Self::Token => "submit tokens (--idempotency token)",
             Self::Window => "orders without a key (--order-window)",
             Self::Stock => "stock that is taken (--stock other than none)",
+            Self::Provider => "a payment provider (--payments-url, or [lab.payments] in a profile)",
         }
     }
 }

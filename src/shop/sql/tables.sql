@@ -7,12 +7,14 @@ CREATE TABLE IF NOT EXISTS orders (
     address_version     bigint NOT NULL,
     coupon              text,
     request_fingerprint text NOT NULL,
-    status              text NOT NULL CHECK (status IN ('CREATED', 'PAID', 'CLOSED')),
+    status              text NOT NULL CHECK (status IN ('CREATED', 'PAYING', 'PAID', 'CLOSED')),
     window_start        timestamptz,
     created_at          timestamptz NOT NULL DEFAULT clock_timestamp(),
+    paying_at           timestamptz,
     paid_at             timestamptz,
     closed_at           timestamptz
 );
+CREATE INDEX IF NOT EXISTS orders_paying ON orders (paying_at) WHERE status = 'PAYING';
 CREATE TABLE IF NOT EXISTS product_stock (
     product_id bigint PRIMARY KEY,
     available  int NOT NULL,
