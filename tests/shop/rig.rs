@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use dupeproof::guard::{Guard, GuardedChild, Kind, Signal};
-use dupeproof::lab::{Lab, LabSpec};
+use dupeproof::lab::{Lab, LabSpec, PaymentsSpec};
 use serde_json::{Value, json};
 use sqlx::{Connection, PgConnection};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
@@ -39,9 +39,14 @@ pub struct Reply {
 impl Rig {
     /// PostgreSQL and Redis; the tables are there with the first instance.
     pub async fn start() -> Self {
+        Self::start_beside(None).await
+    }
+
+    /// With a payment provider too.
+    pub async fn start_beside(payments: Option<PaymentsSpec>) -> Self {
         let logs = tempfile::tempdir().unwrap();
         let guard = Guard::start(Path::new(EXE)).await.unwrap();
-        let spec = LabSpec { instances: 0, ..LabSpec::new(logs.path().join("logs")) };
+        let spec = LabSpec { instances: 0, payments, ..LabSpec::new(logs.path().join("logs")) };
         let lab = Lab::start(spec, &guard).await.unwrap();
         Self { lab, guard, _logs: logs }
     }

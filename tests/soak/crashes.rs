@@ -7,13 +7,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use dupeproof::lab::{Payments, PaymentsSpec};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 use tokio::sync::RwLock;
 
 use crate::measured;
-use crate::shop_rig::{Reply, Rig, Shop, place};
+use crate::shop_rig::{Reply, Rig, Shop, place, send};
 
 const KILLS: usize = 300;
 /// A kill comes so long after the instance before it was up again.
@@ -22,7 +23,8 @@ const CLIENTS: u64 = 16;
 const PRODUCTS: i64 = 5;
 const UNITS: i32 = 1_000_000;
 /// Short leases, so that what a kill leaves is over soon.
-const FLAGS: &str = "--lease 500ms --processing-lease 1s --lock-wait 1s";
+const FLAGS: &str = "--lease 500ms --processing-lease 1s --lock-wait 1s --paying-limit 1s \
+                     --reconcile-every 300ms";
 /// Any intent is definite by then, whatever was killed meanwhile.
 const DEFINITE: Duration = Duration::from_secs(120);
 
@@ -52,8 +54,11 @@ fn no_kill_of_the_shop_ever_breaks_its_books() {
 }
 
 async fn campaign() {
-    let rig = Rig::start().await;
-    let (one, other) = (rig.shop(FLAGS).await, rig.shop(&format!("--instance 1 {FLAGS}")).await);
+    let moods = ["--drop-share=0.02".to_owned(), "--fail-after-share=0.02".to_owned()];
+    let payments = PaymentsSpec { flags: moods.to_vec() };
+    let rig = Rig::start_beside(Some(payments)).await;
+    let flags = format!("{FLAGS} --payments-url {}", provider(&rig).url());
+    let (one, other) = (rig.shop(&flags).await, rig.shop(&format!("--instance 1 {flags}")).await);
     let products: Vec<_> = (1..=PRODUCTS).map(|id| (id, UNITS)).collect();
     rig.lab.stock_products(&products).await.unwrap();
     let service = Arc::new(Service {
@@ -64,7 +69,7 @@ async fn campaign() {
     let began = Instant::now();
     let clients: Vec<_> =
         (0..CLIENTS).map(|client| tokio::spawn(buy(client, Arc::clone(&service)))).collect();
-    let (caught, shops) = kill_again_and_again(&rig, &service, [one, other]).await;
+    let (caught, shops) = kill_again_and_again(&rig, &flags, &service, [one, other]).await;
     let mut told = Told::default();
     for client in clients {
         let mut of_client = client.await.expect("no client fails");
@@ -80,6 +85,7 @@ async fn campaign() {
         shop.kill().await;
     }
     judge(&rig, &told).await;
+    judge_payments(&rig, &told).await;
     measured::write(
         "crashes.md",
         "SIGKILL of the order service under load",
@@ -91,6 +97,7 @@ async fn campaign() {
 /// Requests that were under way at each kill, and the instances that run in the end.
 async fn kill_again_and_again(
     rig: &Rig,
+    flags: &str,
     service: &Service,
     shops: [Shop; 2],
 ) -> (Vec<u64>, [Option<Shop>; 2]) {
@@ -103,7 +110,7 @@ async fn kill_again_and_again(
         let which = usize::from(moments.random_bool(0.5));
         caught.push(service.in_flight.load(Ordering::SeqCst));
         shops[which].take().expect("it was started again").kill().await;
-        let shop = rig.shop(&format!("--instance {} {FLAGS}", kill + 2)).await;
+        let shop = rig.shop(&format!("--instance {} {flags}", kill + 2)).await;
         service.addresses.write().await[which] = shop.address.clone();
         shops[which] = Some(shop);
     }
@@ -150,6 +157,9 @@ async fn buy(client: u64, service: Arc<Service>) -> Told {
             assert!(Instant::now() < deadline, "{user} is still {reply:?}");
             tokio::time::sleep(Duration::from_millis(dice.random_range(5..50))).await;
         }
+        if let Some((order, _)) = told.orders.get(&user) {
+            told.attempts += pay(&service, &user, *order, deadline).await;
+        }
         if let Some(twin) = twin {
             let twin = twin.await.expect("no request fails");
             told.attempts += 1;
@@ -168,6 +178,48 @@ async fn ask(service: &Service, user: &str, wish: &str, which: usize) -> Reply {
     let reply = place(address, user.to_owned(), "k".to_owned(), wish.to_owned()).await;
     service.in_flight.fetch_sub(1, Ordering::SeqCst);
     reply
+}
+
+/// Pays until that is definite, at this instance and that; how many attempts it took.
+async fn pay(service: &Service, user: &str, order: i64, deadline: Instant) -> u64 {
+    let head =
+        format!("POST /orders/{order}/pay HTTP/1.1\r\nX-User-Id: {user}\r\nContent-Length: 0\r\n");
+    let mut tries = 0;
+    loop {
+        let address = service.addresses.read().await[tries % 2].clone();
+        service.in_flight.fetch_add(1, Ordering::SeqCst);
+        let reply = send(&address, &head, b"").await;
+        service.in_flight.fetch_sub(1, Ordering::SeqCst);
+        tries += 1;
+        match reply.status {
+            200 => return tries as u64,
+            0 | 202 | 500.. => {}
+            _ => panic!("{user} pays order {order}: {reply:?}"),
+        }
+        assert!(Instant::now() < deadline, "{user} has not paid: {reply:?}");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+fn provider(rig: &Rig) -> &Payments {
+    rig.lab.payments.as_ref().expect("it was asked for")
+}
+
+/// Every order is paid, and charged once.
+async fn judge_payments(rig: &Rig, told: &Told) {
+    let unpaid = rig.ask("SELECT count(*)::text FROM orders WHERE status <> 'PAID'").await;
+    assert_eq!(unpaid, "0");
+    let ledger = std::fs::read_to_string(&provider(rig).ledger).unwrap();
+    let mut charged: BTreeMap<i64, u32> = BTreeMap::new();
+    for line in ledger.lines() {
+        let line: Value = serde_json::from_str(line).unwrap();
+        if line["event"] == "charge" {
+            let order = line["order"].as_str().and_then(|order| order.parse().ok()).unwrap();
+            *charged.entry(order).or_default() += 1;
+        }
+    }
+    let once: BTreeMap<i64, u32> = told.orders.values().map(|(order, _)| (*order, 1)).collect();
+    assert_eq!(charged, once, "one charge for each order");
 }
 
 /// Orders, stock, movements and records, against what clients were told.
@@ -239,8 +291,9 @@ fn page(told: &Told, caught: &[u64], took: Duration) -> String {
     }
     page.push_str(
         "\nTwo instances; one of them is killed at a random moment and started again. Each intent is \
-         asked for until its answer is definite, then every order, unit of stock, movement and \
-         record is compared with what its buyer was told.\n",
+         asked for until its answer is definite, and paid until it is, \
+         while the provider loses one reply in fifty and fails after one charge in fifty; then every \
+         order, unit of stock, movement, charge and record is compared with what its buyer was told.\n",
     );
     page
 }
