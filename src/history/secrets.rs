@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::Fact;
+use super::{Attempt, Fact};
 
 /// Shorter values would be found in everything, and protect nothing.
 const SHORTEST: usize = 4;
@@ -62,19 +62,22 @@ impl Secrets {
     /// Hides what the free text of a fact holds.
     pub(super) fn hide_in(&self, fact: &mut Fact) {
         match fact {
-            Fact::Attempt(attempt) => {
-                if let Some(failure) = &mut attempt.failure
-                    && let Cow::Owned(redacted) = self.redact(failure)
-                {
-                    *failure = redacted.into();
-                }
-            }
+            Fact::Attempt(attempt) => self.hide_in_attempt(attempt),
             Fact::Body(body) => self.hide_within(&mut body.text),
             Fact::Exit(exit) => self.hide_within(&mut exit.last_words),
             Fact::Drain(drain) => self.hide_within(&mut drain.about),
             Fact::Doubt(doubt) => self.hide_within(&mut doubt.what),
             Fact::Instance(instance) => self.hide_within(&mut instance.url),
             _ => {}
+        }
+    }
+
+    /// The same for an attempt alone.
+    pub(super) fn hide_in_attempt(&self, attempt: &mut Attempt) {
+        if let Some(failure) = &mut attempt.failure
+            && let Cow::Owned(redacted) = self.redact(failure)
+        {
+            *failure = redacted.into();
         }
     }
 
