@@ -640,6 +640,12 @@ fn a_weak_schema_is_protected_although_nothing_broke() {
     drill.baseline.constraints = vec![unique_index(false), stock_check()];
     drill.baseline.constraints[0].nullable = vec!["idempotency_key".to_owned()];
     assert_eq!(holes(&drill), ["idempotency_key may be NULL"]);
+    drill.baseline.constraints[0].nullable.insert(0, "user_id".to_owned());
+    assert_eq!(holes(&drill), ["user_id may be NULL", "idempotency_key may be NULL"]);
+    let judgement = drill.judge();
+    let finding = only(&judgement, "L10");
+    assert_eq!(finding.title, "the schema isn't the last line of defence in 2 places");
+    assert!(finding.help.contains("user_id SET NOT NULL; ALTER"), "{}", finding.help);
     drill.profile.contract.missing_key = MissingKey::Executed;
     assert_eq!(ids(&drill.judge()), Vec::<&str>::new(), "orders without a key have none");
 }
