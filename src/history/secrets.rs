@@ -1,7 +1,7 @@
 //! Values that must not be written down: what came from `${NAME}`, and tokens of a login.
 //!
 //! Facts are made of what a target says, and a target may say anything, also what it was sent. So
-//! the one writer of the journal puts names in place of values wherever a fact holds free text, and
+//! a fact becomes a line with names in place of values wherever it holds free text, and
 //! whoever shows or keeps other text (messages, logs) asks here as well. Numbers, ids and words of
 //! the journal are left alone: a password `201` must not turn a status into nonsense.
 
