@@ -6,7 +6,7 @@
 //! or that was shed in front, says nothing; a 5xx that never becomes definite is G11's. Where the contract
 //! executes such requests, see next door; where it doesn't say, anything goes.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use crate::codes::{I26, Severity};
 use crate::history::{Attempt, KeyForm, Outcome};
@@ -144,21 +144,23 @@ fn finding(bench: &Bench<'_>, wrong: &[(KeyForm, &Attempt)]) -> Option<Finding> 
     let accepted = wrong.iter().filter(|it| is_accepted(it)).count() as u64;
     let intent = bench.case.history.intent(witness.intent);
     let statuses = due(bench.contract(), form).unwrap_or_default();
-    let statuses: Vec<String> =
-        statuses.iter().flat_map(|it| &it.statuses).map(ToString::to_string).collect();
+    let statuses: BTreeSet<u16> = statuses.iter().flat_map(|it| &it.statuses).copied().collect();
+    let statuses: Vec<String> = statuses.iter().map(ToString::to_string).collect();
     Some(Finding {
         code: &I26,
         severity: Severity::Contract,
         title: match accepted {
             0 => format!(
-                "{} with a bad key ({}) rejected in other words",
-                plural(count, "request was", "requests were"),
-                list(&forms, 5)
+                "{} with a bad key ({}) {} rejected in other words",
+                plural(count, "request", "requests"),
+                list(&forms, 5),
+                if count == 1 { "was" } else { "were" }
             ),
             _ => format!(
-                "{} with a bad key ({}) accepted",
-                plural(accepted, "request was", "requests were"),
-                list(&forms, 5)
+                "{} with a bad key ({}) {} accepted",
+                plural(accepted, "request", "requests"),
+                list(&forms, 5),
+                if accepted == 1 { "was" } else { "were" }
             ),
         },
         count,

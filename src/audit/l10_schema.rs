@@ -52,32 +52,39 @@ fn unique_columns<'b>(contract: &Contract, columns: &[&'b str]) -> Vec<&'b str> 
     kept.map(|place| columns[place]).collect()
 }
 
-fn orders(profile: &Profile, seen: &Snapshot, columns: &[&str]) -> Option<Hole> {
+fn orders(profile: &Profile, seen: &Snapshot, columns: &[&str]) -> Vec<Hole> {
     let table = &profile.audit.orders.table;
     let names = columns.join(", ");
-    let hole = |what: String, because: String, cure: String| {
-        Some(Hole { table: table.clone(), what, because, cure })
+    let hole = |what: String, because: String, cure: String| Hole {
+        table: table.clone(),
+        what,
+        because,
+        cure,
     };
     match cover(seen, table, columns, profile.contract.window.is_some()) {
-        Cover::None => hole(
+        Cover::None => vec![hole(
             format!("no unique index over ({names})"),
             format!("no unique index of {table} covers ({names})"),
             format!("CREATE UNIQUE INDEX CONCURRENTLY ON {table} ({names})"),
-        ),
-        Cover::Partial(index) => hole(
+        )],
+        Cover::Partial(index) => vec![hole(
             format!("{} is partial", index.name),
             format!("{} has a WHERE clause, which rows escape", index.name),
             format!("make {} a whole index", index.name),
-        ),
+        )],
         Cover::Whole(_) => {
             let is_due = matches!(profile.contract.missing_key, MissingKey::Rejected(_));
-            let index = nullable(seen, table, columns).filter(|_| is_due)?;
-            let nulls = index.nullable.join(", ");
-            hole(
-                format!("{nulls} may be NULL"),
-                format!("{} lets any number of rows with a NULL in {nulls} through", index.name),
-                format!("ALTER TABLE {table} ALTER COLUMN {} SET NOT NULL", index.nullable[0]),
-            )
+            let index = nullable(seen, table, columns).filter(|_| is_due);
+            let holes = index.into_iter().flat_map(|index| {
+                index.nullable.iter().map(|column| {
+                    hole(
+                        format!("{column} may be NULL"),
+                        format!("{} lets any number of rows without {column} through", index.name),
+                        format!("ALTER TABLE {table} ALTER COLUMN {column} SET NOT NULL"),
+                    )
+                })
+            });
+            holes.collect()
         }
     }
 }
@@ -131,6 +138,7 @@ fn finding(holes: &[Hole]) -> Option<Finding> {
         format!("the database itself wouldn't refuse what must not be, because {}", hole.because)
     };
     let count = holes.len() as u64;
+    let cures: Vec<&str> = holes.iter().map(|hole| hole.cure.as_str()).collect();
     Some(Finding {
         code: &L10,
         severity: Severity::Protected,
@@ -145,6 +153,6 @@ fn finding(holes: &[Hole]) -> Option<Finding> {
             ..Witness::default()
         },
         therefore: holes.iter().map(because).collect(),
-        help: format!("{}.", first.cure),
+        help: format!("{}.", cures.join("; ")),
     })
 }

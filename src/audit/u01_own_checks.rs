@@ -14,6 +14,9 @@ use super::ruling::Ruling;
 use super::words::plural;
 use super::{Evidence, Finding, Gate, GateState, Witness};
 
+const CURE: &str = "run its statement by hand as the audit's user: it must be one query that writes \
+                    nothing, ends within 30 s and returns at most 100,000 rows";
+
 type Row = Vec<Option<String>>;
 
 pub(super) fn check(bench: &Bench<'_>) -> Ruling {
@@ -43,37 +46,52 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let ruling = of(checks, bench.case.baseline, rows.snapshot);
     match bench.unrest() {
         Some(why) if !ruling.findings.is_empty() => {
-            let detail = ruling.gate.map_or_else(String::new, |gate| gate.detail);
+            let Ruling { gate, doubts, .. } = ruling;
+            let detail = gate.map_or_else(String::new, |gate| gate.detail);
             let what = format!("{detail} that the baseline did not have, but {why}");
-            Ruling::not_judged(&U01, detail).doubting(
-                &U01,
-                what,
-                "audit again when the database is at rest",
-            )
+            let unjudged = Ruling { doubts, ..Ruling::not_judged(&U01, detail) };
+            unjudged.doubting(&U01, what, "audit again when the database is at rest")
         }
         _ => ruling,
     }
 }
 
-/// The checks' rows now against those of the baseline.
+/// The checks' rows now against those of the baseline. A check that couldn't be run isn't judged; the
+/// others are.
 pub(super) fn of(checks: &[CustomCheck], baseline: &Snapshot, now: &Snapshot) -> Ruling {
-    let mut rows = 0;
-    let mut findings = Vec::new();
+    let (mut rows, mut judged) = (0, 0);
+    let mut ruling = Ruling::default();
     for (at, (check, now)) in checks.iter().zip(&now.custom).enumerate() {
-        let fresh = fresh(baseline.custom.get(at), now);
+        let before = baseline.custom.get(at);
+        let old_trouble = before.and_then(|before| before.trouble.as_deref());
+        let trouble = match (old_trouble, now.trouble.as_deref()) {
+            (Some(why), _) => Some((" before the load", why)),
+            (None, now) => now.map(|why| ("", why)),
+        };
+        if let Some((when, why)) = trouble {
+            let what = format!("the check \"{}\" could not be run{when}: {why}", check.title);
+            ruling = ruling.doubting(&U01, what, CURE);
+            continue;
+        }
+        judged += 1;
+        let fresh = fresh(before, now);
         rows += fresh.len();
-        findings.extend(finding(check, now, &fresh));
+        ruling.findings.extend(finding(check, now, &fresh));
     }
-    let state = match findings.iter().any(|it| it.severity.fails_the_gate()) {
+    if judged == 0 {
+        let Ruling { doubts, .. } = ruling;
+        return Ruling { doubts, ..Ruling::not_judged(&U01, "no check could be run") };
+    }
+    let state = match ruling.findings.iter().any(|it| it.severity.fails_the_gate()) {
         true => GateState::Broken,
         false => GateState::Held,
     };
-    let detail = format!(
-        "{} in {}",
-        plural(rows as u64, "row", "rows"),
-        plural(checks.len() as u64, "check", "checks")
-    );
-    Ruling { gate: Some(Gate { code: &U01, state, detail }), findings, doubts: Vec::new() }
+    let mut detail =
+        format!("{} in {}", plural(rows as u64, "row", "rows"), plural(judged, "check", "checks"));
+    if !ruling.doubts.is_empty() {
+        detail += &format!(", {} not run", ruling.doubts.len());
+    }
+    Ruling { gate: Some(Gate { code: &U01, state, detail }), ..ruling }
 }
 
 fn fresh<'a>(before: Option<&CustomRows>, now: &'a CustomRows) -> Vec<&'a Row> {

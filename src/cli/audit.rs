@@ -32,6 +32,12 @@ pub(crate) async fn audit(args: &AuditArgs) -> Result<Exit, Failure> {
 }
 
 fn audit_run(run: &Path, format: Format) -> Result<Exit, Failure> {
+    if !run.exists() {
+        return Err(Failure::usage(
+            format!("there is no file or folder {}", run.display()),
+            "Name the folder of a run, such as results/latest, or a profile.",
+        ));
+    }
     let folder = RunFolder::open(run);
     if !folder.journal().is_file() {
         return Err(Failure::usage(

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use clap::Args;
 
 use crate::codes::{self, Code, Severity};
+use crate::report::format::filled;
 use crate::ui::{self, Exit, Failure};
 
 #[derive(Debug, Args)]
@@ -42,7 +43,13 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
         }
         None => Err(Failure::usage(
             format!("there is no code `{wanted}`"),
-            "Run `dupeproof explain` for the list of all.",
+            match codes::like(wanted) {
+                Some(code) => format!(
+                    "Did you mean {} ({})? Run `dupeproof explain` for the list of all.",
+                    code.id, code.title
+                ),
+                None => "Run `dupeproof explain` for the list of all.".to_owned(),
+            },
         )),
     }
 }
@@ -56,13 +63,13 @@ fn text(code: &Code) -> String {
         None => "",
     };
     let mut out = String::new();
-    for line in lines(&format!("{} ({}): {}", code.id, code.slug, code.title), 80) {
+    for line in filled(&format!("{} ({}): {}", code.id, code.slug, code.title), 80) {
         let _ = writeln!(out, "{line}");
     }
     out.push_str(severity);
     let mut section = |name: &str, text: &str| {
         let _ = writeln!(out, "\n{name}");
-        for line in lines(text, 76) {
+        for line in filled(text, 76) {
             let _ = writeln!(out, "  {line}");
         }
     };
@@ -80,25 +87,4 @@ fn text(code: &Code) -> String {
         let _ = write!(out, "\nIts statement: dupeproof explain {} --sql\n", code.id);
     }
     out
-}
-
-/// Words filled into lines; line ends of the text stay.
-fn lines(text: &str, width: usize) -> Vec<String> {
-    let mut lines = Vec::new();
-    for paragraph in text.trim_end().lines() {
-        // Further lines of a point stand below its text, not below its dash.
-        let indent = if paragraph.starts_with("- ") { "  " } else { "" };
-        let mut line = String::new();
-        for word in paragraph.split_whitespace() {
-            if !line.is_empty() && line.len() + 1 + word.len() > width {
-                lines.push(std::mem::replace(&mut line, indent.to_owned()));
-            }
-            if !line.trim().is_empty() {
-                line.push(' ');
-            }
-            line.push_str(word);
-        }
-        lines.push(line);
-    }
-    lines
 }

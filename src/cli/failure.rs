@@ -3,7 +3,12 @@
 use crate::codes;
 use crate::drill::{Broken, DrillError};
 use crate::history::Secrets;
+use crate::load::LoadError;
 use crate::ui::{Exit, Failure};
+
+/// The target is there, so it is no use to look for it.
+const LOGIN_CURE: &str = "Compare `login` of `[actor]` with what the service expects and answers: \
+                          its request, and `token-at` or the cookie that it gives.";
 
 /// How a drill that couldn't be carried out ends its command. No secret is shown, whoever told it.
 pub(crate) fn of_drill(error: &DrillError, secrets: &Secrets) -> Failure {
@@ -16,6 +21,9 @@ pub(crate) fn of_drill(error: &DrillError, secrets: &Secrets) -> Failure {
                 words => failure
                     .with_note(format!("the end of its log:\n  {}", words.replace('\n', "\n  "))),
             }
+        }
+        (DrillError::Load { source: LoadError::Login { .. }, .. }, Some(code)) => {
+            Failure { cure: LOGIN_CURE.to_owned(), ..Failure::trouble(code, error) }
         }
         (_, Some(code)) => Failure::trouble(code, error),
         (_, None) => Failure {

@@ -97,9 +97,41 @@ pub fn find(id: &str) -> Option<&'static Code> {
     all().find(|code| code.id.eq_ignore_ascii_case(id))
 }
 
+/// The entry whose id or slug somebody may have meant.
+pub fn like(typed: &str) -> Option<&'static Code> {
+    let typed = typed.to_ascii_lowercase();
+    let parts = |id: &str| {
+        let digit = id.find(|letter: char| letter.is_ascii_digit())?;
+        Some((id[..digit].to_ascii_lowercase(), id[digit..].parse::<u32>().ok()?))
+    };
+    // `I2` is `I02`, and not one of those that begin with it.
+    if let Some(typed) = parts(&typed)
+        && let Some(code) = all().find(|code| parts(code.id).is_some_and(|code| code == typed))
+    {
+        return Some(code);
+    }
+    let likeness = |code: &Code| {
+        let id = strsim::jaro_winkler(&code.id.to_ascii_lowercase(), &typed);
+        id.max(strsim::jaro_winkler(code.slug, &typed))
+    };
+    all()
+        .map(|code| (likeness(code), code))
+        .filter(|(likeness, _)| *likeness > 0.8)
+        .max_by(|(one, _), (other, _)| one.total_cmp(other))
+        .map(|(_, code)| code)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_code_that_is_nearly_right_is_recognized_and_nonsense_is_not() {
+        for (typed, meant) in [("I2", "I02"), ("i002", "I02"), ("e5", "E05"), ("bad-keys", "I26")] {
+            assert_eq!(like(typed).map(|code| code.id), Some(meant), "{typed}");
+        }
+        assert_eq!(like("xyzzy"), None);
+    }
 
     #[test]
     fn every_id_and_slug_is_used_once() {

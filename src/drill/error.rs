@@ -37,7 +37,7 @@ pub enum DrillError {
     Lookup { what: String, host: String, source: std::io::Error },
     #[error("the target can't be used")]
     Target { source: LoadError },
-    #[error("{name} of the target ({url}) was not ready within {limit:?}: {reason}")]
+    #[error("instance {name} ({url}) was not ready within {limit:?}: {reason}")]
     NotReady { name: String, url: String, limit: Duration, reason: String },
     #[error("the target could not be launched")]
     Launch { source: Box<LabError> },

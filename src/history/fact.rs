@@ -1,6 +1,6 @@
 //! The facts that a run writes down, one JSON line each.
 //!
-//! A change of any struct here or in `attempt.rs` bumps [`SCHEMA_VERSION`].
+//! A change of any struct here, in `attempt.rs` or in `rows.rs` bumps [`SCHEMA_VERSION`].
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{Attempt, Body, InstanceId, Intent, PhaseId, RunId, RunTime, Variant};
 
-/// Version of the journal's lines.
-pub const SCHEMA_VERSION: u32 = 2;
+/// Version of the journal's lines and of the rows beside it.
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// One line of `journal.jsonl`, such as `{"attempt":{...}}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

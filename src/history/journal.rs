@@ -1,7 +1,8 @@
 //! `journal.jsonl`: append-only, one writer, written as it goes, sealed at the end.
 //!
-//! The writer is a thread of its own behind a bounded channel, so that a slow disk slows the drill
-//! down but never loses a fact. When the disk refuses (full, read-only), the writer keeps what it
+//! Facts become lines where they are recorded, and travel as bytes: to hand over a struct with its
+//! texts costs more than the line. The writer is a thread of its own behind a bounded channel, so
+//! that a slow disk slows the drill down but never loses a fact. When the disk refuses (full, read-only), the writer keeps what it
 //! has, remembers the first error and drops the rest; whoever conducts the run asks
 //! [`Recorder::trouble`] and stops.
 
@@ -14,13 +15,15 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use super::{Fact, Secrets};
+use super::line::{write_attempt, write_intent};
+use super::{Attempt, Fact, Intent, Secrets};
 
-/// Facts that may wait for the disk.
-const WAITING_FACTS: usize = 4_096;
+/// Parcels of lines that may wait for the disk, a few MB together.
+const WAITING: usize = 128;
 
-/// Facts that are taken off the channel in one go.
-const BATCH: usize = 256;
+/// Bytes of lines that make a parcel. Allocators go through all their free memory when they get more
+/// than this back at once.
+const PARCEL: usize = 32 * 1024;
 
 /// Bytes of lines that are gathered before they are handed to the kernel.
 const LONGEST_WRITE: usize = 64 * 1024;
@@ -44,10 +47,18 @@ pub enum JournalError {
 /// has gone; then [`JournalWriter::seal`] closes it.
 #[derive(Clone, Debug)]
 pub struct Recorder {
-    to_writer: mpsc::Sender<Fact>,
+    to_writer: mpsc::Sender<Lines>,
     secrets: Secrets,
     trouble: Arc<OnceLock<String>>,
     path: Arc<PathBuf>,
+}
+
+/// Lines of the journal that are gathered, in their order, before they are recorded together.
+#[derive(Debug)]
+pub struct Lines {
+    text: Vec<u8>,
+    facts: u64,
+    secrets: Secrets,
 }
 
 /// The writing end; kept by whoever opened the journal.
@@ -71,12 +82,12 @@ impl Recorder {
             .create_new(true)
             .open(path)
             .map_err(|source| JournalError::Create { path: path.to_owned(), source })?;
-        let (to_writer, facts) = mpsc::channel(WAITING_FACTS);
+        let (to_writer, facts) = mpsc::channel(WAITING);
         let trouble = Arc::new(OnceLock::new());
-        let (seen, hidden) = (Arc::clone(&trouble), secrets.clone());
+        let seen = Arc::clone(&trouble);
         let thread = std::thread::Builder::new()
             .name("journal".to_owned())
-            .spawn(move || write_all(file, facts, &seen, &hidden))
+            .spawn(move || write_all(file, facts, &seen))
             .map_err(|source| JournalError::Thread { source })?;
         let path = Arc::new(path.to_owned());
         let recorder =
@@ -86,18 +97,27 @@ impl Recorder {
 
     /// Writes a fact down; waits while the disk is behind.
     pub async fn record(&self, fact: Fact) {
-        // The writer ends only after every recorder is gone, so this can't fail while we exist.
-        let _ = self.to_writer.send(fact).await;
+        let mut lines = self.lines();
+        lines.add(fact);
+        self.send(lines).await;
     }
 
-    /// Writes several facts down in their order, and leaves none behind.
-    pub async fn record_all(&self, facts: &mut Vec<Fact>) {
-        while !facts.is_empty() {
-            let some = facts.len().min(BATCH);
-            // As above.
-            let Ok(places) = self.to_writer.reserve_many(some).await else { return };
-            places.zip(facts.drain(..some)).for_each(|(place, fact)| place.send(fact));
+    /// A place to gather lines in.
+    pub fn lines(&self) -> Lines {
+        Lines { text: Vec::new(), facts: 0, secrets: self.secrets.clone() }
+    }
+
+    /// Writes down what was gathered, and leaves nothing behind.
+    pub async fn record_all(&self, lines: &mut Lines) {
+        if lines.facts > 0 {
+            let next = Lines { text: Vec::with_capacity(lines.text.len()), ..self.lines() };
+            self.send(std::mem::replace(lines, next)).await;
         }
+    }
+
+    async fn send(&self, lines: Lines) {
+        // The writer ends only after every recorder is gone, so this can't fail while we exist.
+        let _ = self.to_writer.send(lines).await;
     }
 
     /// A secret that came up in the middle of the run, such as the token of a login: from now on it
@@ -109,6 +129,39 @@ impl Recorder {
     /// The first refusal of the disk, if there was one.
     pub fn trouble(&self) -> Option<JournalError> {
         trouble(&self.trouble, &self.path)
+    }
+}
+
+impl Lines {
+    /// Adds the line of a fact; what is secret is written by its name.
+    pub fn add(&mut self, mut fact: Fact) {
+        match &mut fact {
+            Fact::Intent(intent) => return self.add_intent(intent),
+            Fact::Attempt(attempt) => return self.add_attempt(attempt),
+            _ => self.secrets.hide_in(&mut fact),
+        }
+        add_line(self.begun(), &fact);
+    }
+
+    /// The same for an intent.
+    pub fn add_intent(&mut self, intent: &Intent) {
+        write_intent(self.begun(), intent);
+    }
+
+    /// The same for an attempt, in which secrets are then hidden too.
+    pub fn add_attempt(&mut self, attempt: &mut Attempt) {
+        self.secrets.hide_in_attempt(attempt);
+        write_attempt(self.begun(), attempt);
+    }
+
+    /// Whether it is time to record them.
+    pub const fn are_many(&self) -> bool {
+        self.text.len() >= PARCEL
+    }
+
+    fn begun(&mut self) -> &mut Vec<u8> {
+        self.facts += 1;
+        &mut self.text
     }
 }
 
@@ -133,42 +186,40 @@ fn trouble(cell: &OnceLock<String>, path: &Path) -> Option<JournalError> {
 
 fn write_all(
     mut file: File,
-    mut facts: mpsc::Receiver<Fact>,
+    mut parcels: mpsc::Receiver<Lines>,
     trouble: &OnceLock<String>,
-    secrets: &Secrets,
 ) -> u64 {
-    let (mut batch, mut lines) = (Vec::with_capacity(BATCH), Vec::with_capacity(LONGEST_WRITE));
-    let mut written = 0;
-    while facts.blocking_recv_many(&mut batch, BATCH) > 0 {
-        for mut fact in batch.drain(..) {
-            secrets.hide_in(&mut fact);
-            add_line(&mut lines, &fact);
-            written += 1;
+    let (mut written, mut text) = (0, Vec::new());
+    while let Some(lines) = parcels.blocking_recv() {
+        written += lines.facts;
+        match text.is_empty() {
+            true => text = lines.text,
+            false => text.extend_from_slice(&lines.text),
         }
-        let has_caught_up = facts.is_empty();
-        if has_caught_up || lines.len() >= LONGEST_WRITE {
-            hand_over(&mut file, &mut lines, trouble);
+        let has_caught_up = parcels.is_empty();
+        if has_caught_up || text.len() >= LONGEST_WRITE {
+            hand_over(&mut file, &mut text, trouble);
         }
         if has_caught_up {
             std::thread::sleep(PAUSE);
         }
     }
-    add_line(&mut lines, &Fact::Sealed { facts: written });
-    hand_over(&mut file, &mut lines, trouble);
+    add_line(&mut text, &Fact::Sealed { facts: written });
+    hand_over(&mut file, &mut text, trouble);
     written
 }
 
-fn add_line(lines: &mut Vec<u8>, fact: &Fact) {
-    serde_json::to_writer(&mut *lines, fact).expect("facts are JSON, and a Vec takes everything");
-    lines.push(b'\n');
+fn add_line(text: &mut Vec<u8>, fact: &Fact) {
+    serde_json::to_writer(&mut *text, fact).expect("facts are JSON, and a Vec takes everything");
+    text.push(b'\n');
 }
 
 /// Writes the lines, unless the disk has refused before.
-fn hand_over(file: &mut File, lines: &mut Vec<u8>, trouble: &OnceLock<String>) {
+fn hand_over(file: &mut File, text: &mut Vec<u8>, trouble: &OnceLock<String>) {
     if trouble.get().is_none()
-        && let Err(error) = file.write_all(lines)
+        && let Err(error) = file.write_all(text)
     {
         let _ = trouble.set(error.to_string());
     }
-    lines.clear();
+    text.clear();
 }

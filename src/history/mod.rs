@@ -10,6 +10,7 @@ mod fact;
 mod folder;
 mod ids;
 mod journal;
+mod line;
 mod read;
 mod rows;
 mod secrets;
@@ -24,7 +25,7 @@ pub use fact::{
 };
 pub use folder::{FolderError, Moment, RunFolder};
 pub use ids::{AttemptId, BodyId, InstanceId, IntentId, PhaseId, RunId, VariantId};
-pub use journal::{JournalError, JournalWriter, Recorder};
+pub use journal::{JournalError, JournalWriter, Lines, Recorder};
 pub use read::{History, ReadError};
 pub use rows::{
     Constraint, ConstraintKind, CustomRows, MovementRow, OrderRow, PaymentEvent, PaymentLine,

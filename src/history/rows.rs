@@ -139,6 +139,9 @@ pub struct CustomRows {
     pub columns: Vec<String>,
     /// Values as PostgreSQL prints them; NULL is absent.
     pub rows: Vec<Vec<Option<String>>>,
+    /// Why it has none: its statement failed or took too long.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<String>,
 }
 
 /// What kind of constraint it is.

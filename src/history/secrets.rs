@@ -1,7 +1,7 @@
 //! Values that must not be written down: what came from `${NAME}`, and tokens of a login.
 //!
 //! Facts are made of what a target says, and a target may say anything, also what it was sent. So
-//! the one writer of the journal puts names in place of values wherever a fact holds free text, and
+//! a fact becomes a line with names in place of values wherever it holds free text, and
 //! whoever shows or keeps other text (messages, logs) asks here as well. Numbers, ids and words of
 //! the journal are left alone: a password `201` must not turn a status into nonsense.
 
@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::Fact;
+use super::{Attempt, Fact};
 
 /// Shorter values would be found in everything, and protect nothing.
 const SHORTEST: usize = 4;
@@ -62,19 +62,22 @@ impl Secrets {
     /// Hides what the free text of a fact holds.
     pub(super) fn hide_in(&self, fact: &mut Fact) {
         match fact {
-            Fact::Attempt(attempt) => {
-                if let Some(failure) = &mut attempt.failure
-                    && let Cow::Owned(redacted) = self.redact(failure)
-                {
-                    *failure = redacted.into();
-                }
-            }
+            Fact::Attempt(attempt) => self.hide_in_attempt(attempt),
             Fact::Body(body) => self.hide_within(&mut body.text),
             Fact::Exit(exit) => self.hide_within(&mut exit.last_words),
             Fact::Drain(drain) => self.hide_within(&mut drain.about),
             Fact::Doubt(doubt) => self.hide_within(&mut doubt.what),
             Fact::Instance(instance) => self.hide_within(&mut instance.url),
             _ => {}
+        }
+    }
+
+    /// The same for an attempt alone.
+    pub(super) fn hide_in_attempt(&self, attempt: &mut Attempt) {
+        if let Some(failure) = &mut attempt.failure
+            && let Cow::Owned(redacted) = self.redact(failure)
+        {
+            *failure = redacted.into();
         }
     }
 

@@ -122,7 +122,8 @@ impl Asker {
         };
         let left = until.map_or(desk.client.timeout, |until| until.since(clock.now()));
         let (mut limits, patience) = (Limits::of(&desk), desk.client.timeout.min(left));
-        ending.end = exchange(&desk, &mut connection, &mut limits, patience).await;
+        let begun = clock.now();
+        ending.end = exchange(&desk, &mut connection, &mut limits, begun, patience).await;
         ending.completed = clock.now();
         if ending.over(&connection) {
             self.keep(target, connection);
@@ -173,15 +174,16 @@ impl Limits {
     }
 }
 
-/// Sends what a connection has prepared and reads the reply, within `patience`.
+/// Sends what a connection has prepared and reads the reply, within `patience` of its beginning.
 pub(super) async fn exchange(
     desk: &Desk,
     connection: &mut Connection,
     limits: &mut Limits,
+    begun: RunTime,
     patience: Duration,
 ) -> Result<Reply, String> {
     let mut reader = desk.reader();
-    limits.time.as_mut().reset(Instant::now() + patience);
+    limits.time.as_mut().reset(Instant::from_std(desk.clock.instant(begun) + patience));
     let end = tokio::select! {
         biased;
         end = connection.receive(desk.clock, &mut reader) => Some(end),

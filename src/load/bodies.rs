@@ -4,8 +4,7 @@
 //! ones: a steady load has a body of its own for every order, and its memory must stay flat. A body
 //! that was forgotten gets a fresh number when it comes again: whoever compares goes by its SHA-256.
 
-use std::collections::HashMap;
-
+use foldhash::HashMap;
 use sha2::{Digest, Sha256};
 
 use crate::history::{Body, BodyId};

@@ -4,8 +4,6 @@
 //! for exactly these rows before anything was sent. Pools of existing users and products (S09) take
 //! the place of made-up ones, in turn.
 
-use std::fmt::Write;
-
 use sha2::{Digest, Sha256};
 
 use crate::history::RunId;
@@ -31,7 +29,10 @@ fn name(kind: char, run: RunId, intent: u32) -> String {
 
 fn write_name(begin: &str, intent: u32, out: &mut String) {
     out.push_str(begin);
-    write!(out, "{intent:03}").expect("a String takes everything");
+    let mut digits = itoa::Buffer::new();
+    let digits = digits.format(intent);
+    out.push_str(&"000"[digits.len().min(3)..]);
+    out.push_str(digits);
 }
 
 /// The names of one run.

@@ -169,6 +169,8 @@ impl Desk {
             Ok(reply) => (Some(reply.status), Some(Digested::of(reply.body, letter.secrets))),
             Err(_) => (None, None),
         };
+        // The scribe ends after the last sender, and this is one.
+        let place = self.ended.reserve().await;
         let attempt = Attempt {
             id: ending.id,
             intent: letter.intent,
@@ -191,8 +193,9 @@ impl Desk {
             failure: reading.failure.map(Into::into),
         };
         self.progress.add_answered();
-        // The scribe ends after the last sender, and this is one.
-        let _ = self.ended.send(Ended { attempt, body }).await;
+        if let Ok(place) = place {
+            place.send(Ended { attempt, body });
+        }
         Answered { outcome, given }
     }
 }

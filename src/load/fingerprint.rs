@@ -20,9 +20,15 @@ pub(super) fn fingerprint(request: &Request, body: Value) -> String {
     of_canonical(canonical(request, body).as_bytes())
 }
 
-/// The fingerprint of a canonical form.
-pub(super) fn of_canonical(text: &[u8]) -> String {
-    hex(&Sha256::digest(text))
+fn of_canonical(text: &[u8]) -> String {
+    let mut print = String::new();
+    write_print(text, &mut print);
+    print
+}
+
+/// Appends the fingerprint of a canonical form.
+pub(super) fn write_print(text: &[u8], out: &mut String) {
+    write_hex(&Sha256::digest(text), out);
 }
 
 /// The canonical form of a request's body.
@@ -52,13 +58,22 @@ pub(super) fn is_same(one: &Value, other: &Value, request: &Request) -> bool {
 
 /// Bytes in lower-case hexadecimal.
 pub(super) fn hex(bytes: &[u8]) -> String {
-    let digit = |digit: u8| char::from(b"0123456789abcdef"[usize::from(digit)]);
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        text.push(digit(byte >> 4));
-        text.push(digit(byte & 15));
-    }
+    let mut text = String::new();
+    write_hex(bytes, &mut text);
     text
+}
+
+fn write_hex(bytes: &[u8], out: &mut String) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    for some in bytes.chunks(32) {
+        let mut digits = [0; 64];
+        for (pair, byte) in digits.chunks_exact_mut(2).zip(some) {
+            pair[0] = DIGITS[usize::from(byte >> 4)];
+            pair[1] = DIGITS[usize::from(byte & 15)];
+        }
+        let digits = std::str::from_utf8(&digits[..2 * some.len()]);
+        out.push_str(digits.expect("hexadecimal digits are ASCII"));
+    }
 }
 
 /// Takes out what a JSON pointer (RFC 6901) names; a pointer to nothing changes nothing.

@@ -36,6 +36,7 @@ mod meanings;
 mod message;
 mod outcome;
 mod phase;
+mod pointer;
 mod progress;
 mod resolve;
 mod run;

@@ -5,12 +5,15 @@
 //! milder reading comes first: pending, then parked, then the refusals. What else is known of the key
 //! may rule it out (`meanings`).
 
+use std::cell::OnceCell;
+
 use serde_json::Value;
 
 use crate::history::{Outcome, Sent, Waiting};
 use crate::profile::{Answer, Contract, Request};
 
 use super::http::Reply;
+use super::pointer::scalar_at;
 
 /// What an exchange came to, before it is judged.
 #[derive(Clone, Copy, Debug)]
@@ -55,8 +58,7 @@ pub fn classify(contract: &Contract, request: &Request, seen: Seen<'_>) -> Readi
             Reading { failure: Some(what.to_owned()), ..nothing(Outcome::Unknown) }
         }
         Seen::Reply(reply) => {
-            let body = serde_json::from_slice(&reply.body).ok();
-            let reading = by_answer(contract, request, reply, body.as_ref(), nothing);
+            let reading = by_answer(contract, request, reply, nothing);
             Reading { replay_marker: marker(contract, reply), ..reading }
         }
     }
@@ -69,27 +71,41 @@ pub(super) fn as_mismatch(reading: Reading) -> Reading {
 
 /// Whether a reply may be the refusal of a changed request, whatever else it may be.
 pub(super) fn may_be_mismatch(contract: &Contract, reply: &Reply) -> bool {
-    let body = serde_json::from_slice(&reply.body).ok();
-    contract.mismatch().is_some_and(|answer| is(answer, reply.status, body.as_ref()))
+    contract.mismatch().is_some_and(|answer| is(answer, reply.status, &Said::of(reply)))
 }
 
 /// The token in a success of a request that is sent for one.
 pub(super) fn token(reply: &Reply, pointer: &str) -> Option<String> {
-    let body: Value = serde_json::from_slice(&reply.body).ok()?;
     let is_success = (200..300).contains(&reply.status);
-    body.pointer(pointer).filter(|_| is_success).and_then(scalar).filter(|token| !token.is_empty())
+    scalar_at(&reply.body, pointer).ok()?.filter(|token| is_success && !token.is_empty())
+}
+
+/// What a reply says in JSON. It is read as a whole only where the contract looks for a code in it.
+struct Said<'a> {
+    body: &'a [u8],
+    value: OnceCell<Option<Value>>,
+}
+
+impl<'a> Said<'a> {
+    fn of(reply: &'a Reply) -> Self {
+        Self { body: &reply.body, value: OnceCell::new() }
+    }
+
+    fn at(&self, pointer: &str) -> Option<String> {
+        let value = self.value.get_or_init(|| serde_json::from_slice(self.body).ok());
+        value.as_ref()?.pointer(pointer).and_then(scalar)
+    }
 }
 
 fn by_answer(
     contract: &Contract,
     request: &Request,
     reply: &Reply,
-    body: Option<&Value>,
     nothing: impl Fn(Outcome) -> Reading,
 ) -> Reading {
     let pending = || Reading { waiting: Some(waiting(reply)), ..nothing(Outcome::Pending) };
     let refused = |why| Reading { refusal: Some(why), ..nothing(Outcome::Refused) };
-    match matching(contract, reply.status, body) {
+    match matching(contract, reply.status, &Said::of(reply)) {
         Some(Kind::InProgress) => return pending(),
         Some(Kind::Parked) => return nothing(Outcome::Parked),
         Some(Kind::Refusal(why)) => return refused(why),
@@ -98,14 +114,15 @@ fn by_answer(
     if !(200..300).contains(&reply.status) {
         return nothing(Outcome::Unknown);
     }
-    match body.and_then(|body| order_id(body, &request.order_id)) {
-        Some(order) => Reading { order: Some(order), ..nothing(Outcome::Acknowledged) },
-        None => {
-            let what = if body.is_some() { "no order id" } else { "no JSON body with an order id" };
-            let failure = format!("a {} with {what} at {}", reply.status, request.order_id);
-            Reading { failure: Some(failure), ..nothing(Outcome::Unknown) }
+    let what = match scalar_at(&reply.body, &request.order_id) {
+        Ok(Some(order)) if !order.is_empty() => {
+            return Reading { order: Some(order), ..nothing(Outcome::Acknowledged) };
         }
-    }
+        Ok(_) => "no order id",
+        Err(_) => "no JSON body with an order id",
+    };
+    let failure = format!("a {} with {what} at {}", reply.status, request.order_id);
+    Reading { failure: Some(failure), ..nothing(Outcome::Unknown) }
 }
 
 /// The kinds of answer that aren't a success.
@@ -116,7 +133,7 @@ enum Kind {
     Refusal(&'static str),
 }
 
-fn matching(contract: &Contract, status: u16, body: Option<&Value>) -> Option<Kind> {
+fn matching(contract: &Contract, status: u16, said: &Said<'_>) -> Option<Kind> {
     let answers = [
         (Some(&contract.in_progress), Kind::InProgress),
         (contract.parked.as_ref(), Kind::Parked),
@@ -129,23 +146,18 @@ fn matching(contract: &Contract, status: u16, body: Option<&Value>) -> Option<Ki
     let fits = |by_code: bool| {
         answers.iter().find_map(|&(answer, kind)| {
             answer
-                .filter(|answer| answer.code.is_some() == by_code && is(answer, status, body))
+                .filter(|answer| answer.code.is_some() == by_code && is(answer, status, said))
                 .map(|_| kind)
         })
     };
     fits(true).or_else(|| fits(false))
 }
 
-fn is(answer: &Answer, status: u16, body: Option<&Value>) -> bool {
+fn is(answer: &Answer, status: u16, said: &Said<'_>) -> bool {
     answer.statuses.contains(&status)
         && answer.code.as_ref().is_none_or(|code| {
-            let said = body.and_then(|body| body.pointer(&code.pointer)).and_then(scalar);
-            said.is_some_and(|said| code.values.contains(&said))
+            said.at(&code.pointer).is_some_and(|said| code.values.contains(&said))
         })
-}
-
-fn order_id(body: &Value, pointer: &str) -> Option<String> {
-    body.pointer(pointer).and_then(scalar).filter(|id| !id.is_empty())
 }
 
 /// A string or a number as text.

@@ -110,12 +110,20 @@ impl Load {
         self.next_variant = variant;
         let recorder = self.settings.recorder.clone();
         self.meanings.learn(&plan.intents);
+        let mut lines = recorder.lines();
         for intent in &plan.intents {
-            recorder.record(Fact::Intent(intent.clone())).await;
+            lines.add_intent(intent);
+            if lines.are_many() {
+                recorder.record_all(&mut lines).await;
+            }
         }
         for variant in &plan.variants {
-            recorder.record(Fact::Variant(variant.clone())).await;
+            lines.add(Fact::Variant(variant.clone()));
+            if lines.are_many() {
+                recorder.record_all(&mut lines).await;
+            }
         }
+        recorder.record_all(&mut lines).await;
         let kept = plan.intents.iter().zip(&plan.originals);
         let kept = kept.filter(|(_, letter)| letter.may_be_resolved());
         let kept = kept.map(|(intent, letter)| (intent.clone(), Kept::Letter(Arc::clone(letter))));

@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use crate::history::{Attempt, Cause, Fact, Outcome, Recorder};
+use crate::history::{Attempt, Cause, Fact, IntentId, Lines, Outcome, Recorder};
 
 use super::bodies::{Bodies, Digested};
 use super::decided::Decided;
-use super::steady::Stream;
+use super::steady::{Draft, Stream};
 use super::tasks::joined;
 
 /// Attempts that may wait for the scribe.
@@ -119,27 +119,44 @@ async fn write_down(
     bodies: Arc<Mutex<Bodies>>,
     stream: Option<Arc<Stream>>,
 ) -> Account {
-    let (mut account, mut batch, mut facts) = (Account::default(), Vec::new(), Vec::new());
+    let (mut account, mut batch, mut lines) = (Account::default(), Vec::new(), recorder.lines());
+    let mut introduced = stream.map(|stream| Introduced { draft: stream.draft(), stream });
     while ended.recv_many(&mut batch, BATCH).await > 0 {
-        for Ended { mut attempt, body } in batch.drain(..) {
-            if let Some(stream) = &stream {
-                while stream.id(account.streamed) <= attempt.intent {
-                    facts.push(Fact::Intent(stream.intent(account.streamed)));
-                    account.streamed += 1;
-                }
+        for Ended { attempt, body } in &mut batch {
+            if let Some(introduced) = &mut introduced {
+                introduced.up_to(attempt.intent, &mut account.streamed, &mut lines);
             }
             if let Some(body) = body {
-                let (id, fact) =
-                    bodies.lock().unwrap_or_else(PoisonError::into_inner).number(&body);
+                let (id, fact) = bodies.lock().unwrap_or_else(PoisonError::into_inner).number(body);
                 attempt.body = Some(id);
-                facts.extend(fact.map(Fact::Body));
+                fact.into_iter().for_each(|body| lines.add(Fact::Body(body)));
             }
-            account.count(&attempt, stream.is_some());
-            facts.push(Fact::Attempt(attempt));
+            account.count(attempt, introduced.is_some());
+            lines.add_attempt(attempt);
+            if lines.are_many() {
+                recorder.record_all(&mut lines).await;
+            }
         }
-        recorder.record_all(&mut facts).await;
+        batch.clear();
+        recorder.record_all(&mut lines).await;
         // Others go first, so that more than one is there the next time.
         tokio::task::yield_now().await;
     }
     account
+}
+
+/// The intents of a steady load, written down before the first attempt that names them.
+struct Introduced {
+    stream: Arc<Stream>,
+    draft: Draft,
+}
+
+impl Introduced {
+    /// Writes down those that haven't been, this one included; `count` of them have.
+    fn up_to(&mut self, last: IntentId, count: &mut u32, lines: &mut Lines) {
+        while self.stream.id(*count) <= last {
+            lines.add_intent(self.stream.write_intent(*count, &mut self.draft));
+            *count += 1;
+        }
+    }
 }

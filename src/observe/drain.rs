@@ -95,7 +95,10 @@ impl Observer {
     }
 
     async fn work(&self) -> Result<Work, ObserveError> {
-        let failed = |source| ObserveError::Query { doing: "looked for open transactions", source };
+        let failed = |error: sqlx::Error| ObserveError::Query {
+            doing: "looked for open transactions",
+            source: error.into(),
+        };
         let rows = sqlx::query(include_str!("sql/activity.sql"))
             .fetch_all(&self.pool)
             .await
@@ -115,9 +118,9 @@ impl Observer {
         sqlx::query_scalar(include_str!("sql/prepared_transactions.sql"))
             .fetch_one(&self.pool)
             .await
-            .map_err(|source| ObserveError::Query {
+            .map_err(|error| ObserveError::Query {
                 doing: "looked for prepared transactions",
-                source,
+                source: error.into(),
             })
     }
 }

@@ -2,23 +2,21 @@
 
 use std::path::PathBuf;
 
+use super::Refusal;
+
 /// Reading failed; the verdict can't be had this way.
 #[derive(Debug, thiserror::Error)]
 pub enum ObserveError {
     #[error("cannot connect to PostgreSQL at {place}")]
-    Connect { place: String, source: sqlx::Error },
+    Connect { place: String, source: Refusal },
     #[error("PostgreSQL did not answer while the audit {doing}")]
-    Query { doing: &'static str, source: sqlx::Error },
+    Query { doing: &'static str, source: Refusal },
     #[error("{which} statement {number} (`{begins}`) failed")]
-    Statement { which: &'static str, number: usize, begins: String, source: sqlx::Error },
+    Statement { which: &'static str, number: usize, begins: String, source: Refusal },
     #[error("there is no table {table} in the audited database")]
     NoTable { table: String },
     #[error("table {table} has no column {column}; it has {known}")]
     NoColumn { table: String, column: String, known: String },
-    #[error("the profile's own check \"{title}\" can't be run")]
-    Custom { title: String, source: sqlx::Error },
-    #[error("the profile's own check \"{title}\" returns more than {most} rows")]
-    TooManyRows { title: String, most: usize },
     #[error("cannot read PostgreSQL's log {path}")]
     Log { path: PathBuf, source: std::io::Error },
     #[error("cannot read the payment provider's log {path}")]

@@ -23,8 +23,9 @@ pub enum ServerPlace {
 /// # Errors
 /// [`ObserveError::Connect`] when it is none.
 pub fn server_place(url: &str) -> Result<ServerPlace, ObserveError> {
-    let options: PgConnectOptions =
-        url.parse().map_err(|source| ObserveError::Connect { place: shown(url), source })?;
+    let options: PgConnectOptions = url.parse().map_err(|error: sqlx::Error| {
+        ObserveError::Connect { place: shown(url), source: error.into() }
+    })?;
     let host = options.get_host();
     if options.get_socket().is_some() || host.starts_with('/') {
         return Ok(ServerPlace::Socket);

@@ -57,7 +57,10 @@ impl Observer {
         subject: Subject,
         clock: Clock,
     ) -> Result<Self, ObserveError> {
-        let refused = |source| ObserveError::Connect { place: place_of(url), source };
+        let refused = |error: sqlx::Error| ObserveError::Connect {
+            place: place_of(url),
+            source: error.into(),
+        };
         let options: PgConnectOptions = url.parse().map_err(refused)?;
         // A pool asks again and again; whoever refuses is told at once.
         let first = options.clone().connect().await.map_err(refused)?;
@@ -135,16 +138,19 @@ impl Observer {
     }
 
     async fn look(&self, checks: &[CustomCheck]) -> Result<Snapshot, ObserveError> {
-        let failed = |source| ObserveError::Query { doing: "read the run's rows", source };
+        let failed = |error: sqlx::Error| ObserveError::Query {
+            doing: "read the run's rows",
+            source: error.into(),
+        };
         let mut transaction = self
             .pool
             .begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             .await
             .map_err(failed)?;
         let rows = self.read(&mut transaction).await.map_err(failed)?;
-        let custom = custom::run(&mut transaction, checks).await;
+        let custom = custom::run(&mut transaction, checks).await.map_err(failed)?;
         transaction.commit().await.map_err(failed)?;
-        Ok(Snapshot { custom: custom?, taken: self.clock.now(), ..rows })
+        Ok(Snapshot { custom, taken: self.clock.now(), ..rows })
     }
 
     async fn read(&self, connection: &mut PgConnection) -> Result<Snapshot, sqlx::Error> {
@@ -194,10 +200,9 @@ impl Observer {
 
     /// The server's version, for the record.
     pub async fn server_version(&self) -> Result<String, ObserveError> {
-        sqlx::query_scalar("SHOW server_version")
-            .fetch_one(&self.pool)
-            .await
-            .map_err(|source| ObserveError::Query { doing: "asked for the version", source })
+        sqlx::query_scalar("SHOW server_version").fetch_one(&self.pool).await.map_err(|error| {
+            ObserveError::Query { doing: "asked for the version", source: error.into() }
+        })
     }
 
     /// Closes the connections.

@@ -31,14 +31,16 @@ pub async fn run_statements(
         return Ok(());
     }
     let place = super::place::shown(url);
-    let refused = |source| ObserveError::Connect { place: place.clone(), source };
+    let refused =
+        |error: sqlx::Error| ObserveError::Connect { place: place.clone(), source: error.into() };
     let options: PgConnectOptions = url.parse().map_err(refused)?;
     let connecting = options.application_name("dupeproof");
     let mut connection = connecting.connect().await.map_err(refused)?;
     for (number, statement) in (1..).zip(statements) {
         let filled = fill(statement, subject, stock, stocks);
-        sqlx::raw_sql(AssertSqlSafe(filled)).execute(&mut connection).await.map_err(|source| {
-            ObserveError::Statement { which, number, begins: beginning(statement), source }
+        sqlx::raw_sql(AssertSqlSafe(filled)).execute(&mut connection).await.map_err(|error| {
+            let (begins, source) = (beginning(statement), error.into());
+            ObserveError::Statement { which, number, begins, source }
         })?;
     }
     // Everything is done; a connection that doesn't close in order changes nothing.

@@ -29,7 +29,10 @@ impl TableColumns {
             .and_then(|rows| {
                 rows.iter().map(|row| Ok((row.try_get("name")?, row.try_get("type")?))).collect()
             })
-            .map_err(|source| ObserveError::Query { doing: "looked at the schema", source })?;
+            .map_err(|error| ObserveError::Query {
+                doing: "looked at the schema",
+                source: error.into(),
+            })?;
         if types.is_empty() {
             return Err(ObserveError::NoTable { table: table.to_owned() });
         }

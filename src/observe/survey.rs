@@ -24,7 +24,10 @@ type Names = HashMap<&'static str, String>;
 impl Observer {
     /// Reads what the tables show, in one read-only transaction.
     pub async fn survey(&self, contract: &Contract) -> Result<Survey, ObserveError> {
-        let failed = |source| ObserveError::Query { doing: "surveyed the tables", source };
+        let failed = |error: sqlx::Error| ObserveError::Query {
+            doing: "surveyed the tables",
+            source: error.into(),
+        };
         let orders = TableColumns::of(&self.pool, &self.tables.orders.table).await?;
         let plan = Plan::new(self, contract, &orders).await?;
         let mut transaction = self
@@ -32,13 +35,10 @@ impl Observer {
             .begin_with("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             .await
             .map_err(failed)?;
-        let read = plan.read(self, &mut transaction, contract).await.map_err(failed);
-        let custom = match &read {
-            Ok(_) => custom::run(&mut transaction, &self.tables.sql).await,
-            Err(_) => Ok(Vec::new()),
-        };
+        let read = plan.read(self, &mut transaction, contract).await.map_err(failed)?;
+        let custom = custom::run(&mut transaction, &self.tables.sql).await.map_err(failed)?;
         transaction.rollback().await.map_err(failed)?;
-        Ok(Survey { custom: custom?, taken: self.clock.now(), ..read? })
+        Ok(Survey { custom, taken: self.clock.now(), ..read })
     }
 }
 

@@ -47,6 +47,18 @@ pub fn contract(name: &str) -> Option<Contract> {
     CONTRACTS.iter().find(|contract| contract.preset == name).cloned()
 }
 
+/// Name, prose and clauses of each, for the documentation.
+pub fn pages() -> impl Iterator<Item = (&'static str, String, &'static str)> {
+    NAMES.into_iter().zip(TEXTS).map(|(name, text)| {
+        let (comment, clauses) = text.split_once("\n\n").expect("a test reads every preset");
+        let prose: Vec<&str> =
+            comment.lines().map(|line| line.trim_start_matches('#').trim_start()).collect();
+        let prose = prose.join("\n");
+        let named = prose.strip_prefix(name).and_then(|rest| rest.strip_prefix(": "));
+        (name, named.unwrap_or(&prose).to_owned(), clauses)
+    })
+}
+
 fn read(name: &'static str, text: &str) -> Contract {
     let toml = DeTable::parse(text).expect("a test reads every preset");
     let mut check = Check::new(text, &|_| None);

@@ -29,7 +29,20 @@ pub fn reference() -> String {
             section(&mut out, table);
         }
     });
+    contracts(&mut out);
     out
+}
+
+/// What each preset says, and where the facts come from.
+fn contracts(out: &mut String) {
+    out.push_str(
+        "\n## Presets of contracts\n\n\
+         Each says every clause of `[contract]`; a profile overrides them one by one.\n",
+    );
+    for (name, prose, clauses) in presets::pages() {
+        write!(out, "\n### `{name}`\n\n{prose}\n\n```toml\n{}\n```\n", clauses.trim_end())
+            .expect("a String takes everything");
+    }
 }
 
 fn section(out: &mut String, table: &Table) {

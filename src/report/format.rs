@@ -20,6 +20,31 @@ pub fn shell(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
+/// Words filled into lines; line ends of the text stay, and so does a line that is set in.
+pub fn filled(text: &str, width: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    for paragraph in text.trim_end().lines() {
+        if paragraph.starts_with(' ') {
+            lines.push(paragraph.to_owned());
+            continue;
+        }
+        // Further lines of a point stand below its text, not below its dash.
+        let indent = if paragraph.starts_with("- ") { "  " } else { "" };
+        let mut line = String::new();
+        for word in paragraph.split_whitespace() {
+            if !line.is_empty() && line.len() + 1 + word.len() > width {
+                lines.push(std::mem::replace(&mut line, indent.to_owned()));
+            }
+            if !line.trim().is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        lines.push(line);
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,6 +3,10 @@
 use anstyle::{AnsiColor, Style};
 
 use crate::codes::Code;
+use crate::report::format::filled;
+
+/// Columns of a terminal that anybody has.
+const WIDTH: usize = 80;
 
 /// Exit codes. When several apply, the worst wins: 70, 1, 4, 3, 5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,18 +103,46 @@ impl Failure {
         }
         const RED: Style = AnsiColor::Red.on_default().bold();
         let code = self.code.map(|code| format!("[{}]", code.id)).unwrap_or_default();
-        let mut out = format!("{RED}error{code}{RED:#}: {}\n", self.what.trim_end());
+        let lead = format!("error{code}: ");
+        let said = set_out(&lead, 2, &self.what);
+        let mut out =
+            said.replacen(&format!("error{code}"), &format!("{RED}error{code}{RED:#}"), 1);
         for because in &self.because {
-            let lines: Vec<_> = because.trim_end().lines().collect();
-            out.push_str(&format!("  because: {}\n", lines.join("\n           ")));
+            out.push_str(&set_out("  because: ", 11, because));
         }
-        out.push_str(&format!("  help: {}\n", self.cure));
+        out.push_str(&set_out("  help: ", 8, &self.cure));
         for note in &self.notes {
-            out.push_str(&format!("  note: {note}\n"));
+            out.push_str(&set_out("  note: ", 8, note));
         }
         if let Some(code) = self.code {
             out.push_str(&format!("  more: dupeproof explain {}\n", code.id));
         }
         out
+    }
+}
+
+/// A text behind its lead, filled into lines; those after the first begin at `indent`. A word that is
+/// too long for a line, such as a path, stays whole.
+pub(super) fn set_out(lead: &str, indent: usize, text: &str) -> String {
+    let lines = filled(text, WIDTH - lead.len().max(indent));
+    format!("{lead}{}\n", lines.join(&format!("\n{}", " ".repeat(indent))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_told_fits_the_terminal() {
+        let long = "a service that answers slowly ".repeat(9);
+        let mut failure =
+            Failure::usage(&long, &long).with_note("its log:\n  kept as it is".to_owned());
+        failure.because = vec![long.clone(), "one\ntwo".to_owned()];
+        failure.code = Some(&crate::codes::E05);
+        let text = anstream::adapter::strip_str(&failure.render()).to_string();
+        assert!(text.lines().all(|line| line.len() <= WIDTH), "{text}");
+        assert!(text.starts_with("error[E05]: a service"), "{text}");
+        assert!(text.contains("\n  because: one\n           two\n"), "{text}");
+        assert!(text.contains("\n  note: its log:\n          kept as it is\n"), "{text}");
     }
 }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::failure::set_out;
 use crate::drill::{Event, Watcher};
 use crate::load::{Progress, ProgressNow};
 use crate::report::format::{counted, duration_us, thousands};
@@ -88,7 +89,8 @@ impl Watcher for Narrator {
             }
             Event::LabReady { took } => super::note(&format!("  lab ready in {}", short(took))),
             Event::TargetReady { took, about } => {
-                super::note(&format!("  target ready in {}: {about}", short(took)));
+                let text = format!("target ready in {}: {about}", short(took));
+                super::note(set_out("  ", 4, &text).trim_end());
             }
             Event::InstanceExited { name, status } => {
                 super::note(&format!("  {name} ended, and not by the drill: {status}"));

@@ -573,6 +573,7 @@ fn own_checks_find_rows_that_were_not_there_before() {
     let rows = |values: &[&str]| CustomRows {
         columns: vec!["order".to_owned()],
         rows: values.iter().map(|&value| vec![Some(value.to_owned())]).collect(),
+        trouble: None,
     };
     drill.baseline.custom = vec![rows(&["7", "8"])];
     drill.after().custom = vec![rows(&["8", "7"])];
@@ -586,6 +587,37 @@ fn own_checks_find_rows_that_were_not_there_before() {
     assert_eq!(drill.judge().verdict, Verdict::Passed);
     drill.after().custom.clear();
     assert_doubted(&drill, "U01");
+}
+
+#[test]
+fn an_own_check_that_could_not_be_run_is_told_and_the_others_are_judged() {
+    let mut drill = Drill::clean(3, 2);
+    let check = |title: &str| CustomCheck {
+        title: title.to_owned(),
+        severity: Severity::Critical,
+        query: "SELECT ...".to_owned(),
+    };
+    drill.profile.audit.sql = vec![check("slow"), check("fine")];
+    let failed =
+        CustomRows { trouble: Some("it took too long".to_owned()), ..CustomRows::default() };
+    let none = CustomRows::default();
+    let one = CustomRows { rows: vec![vec![Some("7".to_owned())]], ..none.clone() };
+    drill.baseline.custom = vec![none.clone(), none.clone()];
+    drill.after().custom = vec![failed.clone(), none.clone()];
+    assert_eq!(
+        assert_doubted(&drill, "U01"),
+        r#"the check "slow" could not be run: it took too long"#
+    );
+    drill.after().custom = vec![failed.clone(), one];
+    let judgement = drill.judge();
+    assert_eq!(only(&judgement, "U01").title, "fine: 1 row");
+    assert_eq!(judgement.verdict, Verdict::Violated);
+    let gate = judgement.gates.iter().find(|gate| gate.code.id == "U01").unwrap();
+    assert_eq!(gate.detail, "1 row in 1 check, 1 not run");
+    // All rows would be new ones, had nobody tried.
+    drill.baseline.custom[0] = failed;
+    drill.after().custom = vec![none.clone(), none];
+    assert!(assert_doubted(&drill, "U01").contains("could not be run before the load"));
 }
 
 #[test]
@@ -608,6 +640,12 @@ fn a_weak_schema_is_protected_although_nothing_broke() {
     drill.baseline.constraints = vec![unique_index(false), stock_check()];
     drill.baseline.constraints[0].nullable = vec!["idempotency_key".to_owned()];
     assert_eq!(holes(&drill), ["idempotency_key may be NULL"]);
+    drill.baseline.constraints[0].nullable.insert(0, "user_id".to_owned());
+    assert_eq!(holes(&drill), ["user_id may be NULL", "idempotency_key may be NULL"]);
+    let judgement = drill.judge();
+    let finding = only(&judgement, "L10");
+    assert_eq!(finding.title, "the schema isn't the last line of defence in 2 places");
+    assert!(finding.help.contains("user_id SET NOT NULL; ALTER"), "{}", finding.help);
     drill.profile.contract.missing_key = MissingKey::Executed;
     assert_eq!(ids(&drill.judge()), Vec::<&str>::new(), "orders without a key have none");
 }
@@ -742,7 +780,7 @@ fn own_checks_need_the_baselines_rows_and_a_database_at_rest() {
         severity: Severity::Critical,
         query: "SELECT ...".to_owned(),
     }];
-    let none = CustomRows { columns: vec!["order".to_owned()], rows: Vec::new() };
+    let none = CustomRows { columns: vec!["order".to_owned()], ..CustomRows::default() };
     let one = CustomRows { rows: vec![vec![Some("7".to_owned())]], ..none.clone() };
     drill.after().custom = vec![one];
     assert!(assert_doubted(&drill, "U01").contains("not run before the load"));

@@ -134,7 +134,7 @@ fn every_damage_is_told_as_what_it_is() {
     says(&empty, 2, &["copy is not a results folder", "journal.jsonl", "help: "]);
 
     let nothing = bench.judged(|folder| fs::remove_dir_all(folder).expect("the folder is ours"));
-    says(&nothing, 2, &["copy is not a results folder"]);
+    says(&nothing, 2, &["there is no file or folder copy", "help: "]);
 
     let a_journal_that_is_a_folder = bench.judged(|folder| {
         fs::remove_file(journal(folder)).expect("it is there");

@@ -35,6 +35,13 @@ pub struct Ended {
     pub stderr: String,
 }
 
+impl Ended {
+    /// What stderr says, whatever the lines that it was filled into.
+    pub fn told(&self) -> String {
+        self.stderr.split_whitespace().collect::<Vec<_>>().join(" ")
+    }
+}
+
 impl Rig {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");

@@ -146,7 +146,7 @@ fn a_full_disk_ends_the_drill_and_what_was_recorded_is_kept() {
     let mount = "mount -t tmpfs -o size=256k,mode=755 none results";
     let ended = with_results_on(&rig, mount, "mkdir kept; cp -r results/2*/. kept");
     is_a_trouble(&ended, "E04");
-    assert!(ended.stderr.contains("No space left on device"), "{}", ended.stderr);
+    assert!(ended.told().contains("No space left on device"), "{}", ended.stderr);
     assert!(!ended.stderr.contains("third:"), "the load stops: {}", ended.stderr);
     assert_eq!(rig.leftovers(), Vec::<PathBuf>::new());
 

@@ -76,23 +76,23 @@ async fn users_of_a_pool_may_have_orders_and_others_may_not() {
 }
 
 #[tokio::test]
-async fn an_own_check_that_fails_is_named_and_one_that_writes_is_refused() {
+async fn an_own_check_that_cannot_be_run_says_why_and_the_others_are_run() {
     let database = Database::with(SCHEMA).await;
     for (query, why) in [
-        ("SELECT nonsense FROM \"order\"", "nonsense"),
+        ("SELECT nonsense FROM \"order\"", "nonsense\" does not exist (SQLSTATE 42703)"),
         ("SELECT 1) x; DELETE FROM stock; SELECT (1", "syntax error"),
         ("SELECT setval('moves_id_seq', 7)", "read-only transaction"),
+        ("SELECT generate_series(0, 100000)", "more than 100,000 rows"),
     ] {
         let mut tables = tables();
-        tables.sql = vec![own("fine", "SELECT 1 WHERE false"), own("wrong", query)];
+        tables.sql = vec![own("wrong", query), own("fine", "SELECT 1 AS one")];
         let observer = database.observer(&tables, subject()).await.unwrap();
-        match observer.snapshot().await {
-            Err(ObserveError::Custom { title, source }) => {
-                assert_eq!(title, "wrong");
-                assert!(source.to_string().contains(why), "{source}");
-            }
-            other => panic!("{query}: {other:?}"),
-        }
+        let custom = observer.snapshot().await.unwrap().custom;
+        let [wrong, fine] = custom.as_slice() else { panic!("{custom:?}") };
+        let trouble = wrong.trouble.as_deref().unwrap();
+        assert!(trouble.contains(why) && !trouble.contains(" at line "), "{trouble}");
+        assert!(wrong.rows.is_empty());
+        assert_eq!((fine.rows.len(), fine.trouble.as_deref()), (1, None));
         observer.close().await;
     }
     database.end().await;

@@ -19,6 +19,7 @@ fn env(name: &str) -> Option<String> {
         "TWO_LINES" => Some("s3cret\nX-Evil: 1".to_owned()),
         "HOST" => Some("staging.example.com".to_owned()),
         "SECRET_URL" => Some("https://s3cret.example.com".to_owned()),
+        "UMLAUT" => Some("Zoë".to_owned()),
         "EMPTY" => Some(String::new()),
         _ => None,
     }

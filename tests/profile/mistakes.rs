@@ -142,6 +142,7 @@ each! {
     allow_hosts_with_more: "allow-hosts = ['http://a', 'a:80', '']";
     launched_with_what_belongs_elsewhere: "lab.defects = ['D01']\npostgres.url = 'postgres://127.0.0.1/a'\n[target]\nready = '/'\nlaunch = { command = ['a', '{prot}'], env = { A = '{postgres.ulr}', 'B C' = '', D = 'redis://:pw@a' } }";
     database_beside_the_lab: "postgres.url = 'postgres://127.0.0.1/a'";
+    user_that_no_header_carries: "actor.users = ['anna', 'Jürgen', '${UMLAUT}']\nrequest.place = { post = '/{key}', headers.X-User-Id = '{user}' }";
     pool_too_small: "contract.one-order-per = ['user']\nactor = { users = ['a'], products = [1, 2] }\nproducts.count = 3";
     stock_too_small_as_written: "products = { count = 1, stock = 1 }";
 }
@@ -255,6 +256,8 @@ fn bursts_whose_numbers_leave_nothing_to_find() {
         "burst.mixed = { users = 2, threads = 2, variant-share = 0.6, fresh-share = 0.6 }",
         "rate = { per-second = 100_000, for = '1h', quantity = 1 }",
         "burst.race = { users = 20_000, threads = 2, requests = ['pay', 'pay2'] }",
+        "burst.last-unit = { users = 2, stock = 0 }",
+        "rate = { per-second = 4, for = '100ms' }",
     ]));
 }
 
@@ -296,6 +299,14 @@ fn stock_is_counted_for_each_kind() {
     insta::assert_snapshot!(told(&format!("{stock}{phases}")));
     let enough = format!("{}{phases}", stock.replace("= 19", "= 20"));
     read(&enough).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+}
+
+#[test]
+fn a_user_that_no_header_carries_may_stand_in_a_body() {
+    let text = "actor.users = ['anna', 'Jürgen']\nproducts.count = 3\n\
+                request.place = { post = '/{key}', body.user = '{user}' }\n";
+    let read = read(&format!("{text}{PHASE}"));
+    read.unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
 }
 
 #[test]

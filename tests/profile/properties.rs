@@ -179,7 +179,7 @@ fn burst() -> impl Strategy<Value = String> {
             ),
             9 => format!("burst.sequential = {{ users = {users}, repeats = {threads}, vary = ['headers'], route = 'drop' }}"),
             10 => format!("burst.bad-keys = {{ users = {users}, quantity = {threads} }}"),
-            _ => format!("rate = {{ per-second = {users}, for = '{threads}ms', duplicate-share = {a:?} }}"),
+            _ => format!("rate = {{ per-second = {users}, for = '{threads}s', duplicate-share = {a:?} }}"),
         }
     })
 }

@@ -33,4 +33,9 @@ fn the_page_of_profiles_names_every_key_and_preset() {
     for name in ["per-second", "mutated-share", "absent-or-null", "allow-hosts", "powertools"] {
         assert!(page.contains(&format!("`{name}`")), "{name}");
     }
+    for name in ["order-strict", "stripe-v1", "aip-155"] {
+        let (_, section) = page.split_once(&format!("\n### `{name}`\n")).expect("a section each");
+        let section = section.split("\n### ").next().expect("there is a first part");
+        assert!(section.contains("Source: ") && section.contains("\nin-progress = "), "{name}");
+    }
 }

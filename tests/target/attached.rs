@@ -91,7 +91,7 @@ async fn nobody_there_is_told_and_changes_nothing() {
     let error = rig.drill(profile).await.unwrap_err();
     assert_eq!(error.code().unwrap().id, codes::E06.id);
     let text = full(&error);
-    assert!(text.contains(&format!("target-0 of the target (http://{free})")), "{text}");
+    assert!(text.contains(&format!("instance target-0 (http://{free})")), "{text}");
     assert!(text.to_lowercase().contains("refused"), "{text}");
     let touched = database.ask("SELECT (to_regclass('touched') IS NOT NULL)::text").await;
     assert_eq!(touched, "false");

@@ -15,9 +15,6 @@ use crate::load::run::Load;
 use super::board::{Board, Departure};
 use super::volley::{self, Trigger};
 
-/// Before the first byte of a schedule leaves: the thread has to start.
-const HEAD_START: Duration = Duration::from_millis(2);
-
 /// What `spread` takes a first attempt to last while none has been seen.
 const FIRST_GUESS: Duration = Duration::from_millis(20);
 
@@ -87,7 +84,7 @@ impl Load {
             last.extend(others.last().map(|trigger| trigger.place));
             let first = group.remove(0);
             board.follow(first.place, others, clock);
-            firsts.push((Instant::now(), first));
+            firsts.push((Duration::ZERO, first));
         }
         self.keep_pace(firsts, board, halt).await?;
         for place in last {
@@ -102,7 +99,7 @@ impl Load {
 
     async fn keep_pace(
         &self,
-        schedule: Vec<(Instant, Trigger)>,
+        schedule: Vec<(Duration, Trigger)>,
         board: &Arc<Board>,
         halt: &CancellationToken,
     ) -> Result<(), LoadError> {
@@ -127,18 +124,18 @@ fn groups(triggers: Vec<Trigger>) -> Vec<Vec<Trigger>> {
     groups
 }
 
-/// When each byte leaves: a group's bytes one gap apart, the groups' beginnings spread over
+/// When each byte leaves, from the start: a group's bytes one gap apart, the groups' beginnings spread over
 /// `beginning`. In the order of the moments.
 fn schedule(
     groups: Vec<Vec<Trigger>>,
     gap: impl Fn(usize) -> Duration,
     beginning: Duration,
-) -> Vec<(Instant, Trigger)> {
-    let (start, count) = (Instant::now() + HEAD_START, groups.len() as u32);
+) -> Vec<(Duration, Trigger)> {
+    let count = groups.len() as u32;
     let mut schedule = Vec::new();
     for (group, number) in groups.into_iter().zip(0..) {
         let gap = gap(group.len());
-        let begin = start + beginning * number / count;
+        let begin = beginning * number / count;
         let moments = (0..).map(|place| begin + gap * place);
         schedule.extend(moments.zip(group));
     }

@@ -82,15 +82,17 @@ pub(super) fn let_go(triggers: &[Trigger]) -> Vec<Option<Instant>> {
 }
 
 /// Sends each held byte at its moment, on a thread that may block, and hands over the moment just
-/// before it left; `None` where the kernel didn't take it. Ends early when `stop` says so.
+/// before it left; `None` where the kernel didn't take it. Ends early when `stop` says so. Moments
+/// count from when the thread runs: a start that was late would push the first bytes together.
 pub(super) async fn pace(
-    triggers: Vec<(Instant, Trigger)>,
+    triggers: Vec<(Duration, Trigger)>,
     stop: CancellationToken,
     mut tell: impl FnMut(&Trigger, Option<Instant>) + Send + 'static,
 ) -> Result<(), LoadError> {
     let pacing = tokio::task::spawn_blocking(move || {
+        let begin = Instant::now();
         for (due, trigger) in triggers {
-            if !sleep_until(due, &stop) {
+            if !sleep_until(begin + due, &stop) {
                 return;
             }
             let now = Instant::now();

@@ -4,7 +4,9 @@
 //! and its answer counts. A failed write therefore never ends an exchange, only the writing; the
 //! bytes that left are counted. The last byte can be held back, to be sent by somebody else.
 
+use std::future::poll_fn;
 use std::io::ErrorKind;
+use std::mem::MaybeUninit;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,7 +23,7 @@ use super::reply::{Reply, ReplyReader};
 use super::tls::Session;
 
 /// Bytes taken off a socket in one go. They live on the stack while they are looked at, so that
-/// thousands of waiting clients hold none; and they are zeroed for every read, so they are few.
+/// thousands of waiting clients hold none.
 const READ_SIZE: usize = 4 * 1024;
 
 /// A connection to one instance.
@@ -187,20 +189,21 @@ impl Connection {
         clock: Clock,
         reader: &mut ReplyReader,
     ) -> Option<Result<Reply, String>> {
-        let interest = if self.has_unsent() {
-            Interest::READABLE | Interest::WRITABLE
+        let is_readable = if self.has_unsent() {
+            self.tcp.ready(Interest::READABLE | Interest::WRITABLE).await.map(|ready| {
+                if ready.is_writable() {
+                    self.write_some(clock);
+                }
+                ready.is_readable() || ready.is_read_closed()
+            })
         } else {
-            Interest::READABLE
+            // Waiting for both is dearer; nearly all waiting is for a reply.
+            poll_fn(|context| self.tcp.poll_read_ready(context)).await.map(|()| true)
         };
-        let ready = match self.tcp.ready(interest).await {
-            Ok(ready) => ready,
+        match is_readable {
+            Ok(true) => {}
+            Ok(false) => return None,
             Err(error) => return Some(Err(self.broken(reader, &error))),
-        };
-        if ready.is_writable() && self.has_unsent() {
-            self.write_some(clock);
-        }
-        if !ready.is_readable() && !ready.is_read_closed() {
-            return None;
         }
         match self.read_some(reader) {
             Some(Ok(reply)) if self.written == 0 => {
@@ -226,38 +229,23 @@ impl Connection {
     }
 
     fn read_some(&mut self, reader: &mut ReplyReader) -> Option<Result<Reply, String>> {
-        let mut buffer = [0; READ_SIZE];
-        match self.take_in(&mut buffer) {
-            Ok(0) => Some(self.ended(reader)),
-            Ok(count) => match &mut self.session {
-                None => push(reader, &buffer[..count]),
-                Some(session) => {
-                    match session.open(&buffer[..count], |plain| push(reader, plain)) {
-                        Ok(Some(Ok(mut reply))) => {
-                            reply.keeps_alive &= !session.has_more();
-                            Some(Ok(reply))
-                        }
-                        Ok(end) => end,
-                        Err(error) => Some(Err(format!("the TLS session broke: {error}"))),
+        let mut buffer = [const { MaybeUninit::uninit() }; READ_SIZE];
+        match take_in(&self.tcp, &mut buffer) {
+            Ok([]) => Some(self.ended(reader)),
+            Ok(bytes) => match &mut self.session {
+                None => push(reader, bytes),
+                Some(session) => match session.open(bytes, |plain| push(reader, plain)) {
+                    Ok(Some(Ok(mut reply))) => {
+                        reply.keeps_alive &= !session.has_more();
+                        Some(Ok(reply))
                     }
-                }
+                    Ok(end) => end,
+                    Err(error) => Some(Err(format!("the TLS session broke: {error}"))),
+                },
             },
             Err(error) if error.kind() == ErrorKind::WouldBlock => None,
             Err(error) => Some(Err(self.broken(reader, &error))),
         }
-    }
-
-    /// Takes bytes off the socket. When there were fewer than asked for, it is empty now, and the
-    /// runtime is told so (epoll(7), question 9): otherwise it would try once more in vain.
-    fn take_in(&self, buffer: &mut [u8; READ_SIZE]) -> std::io::Result<usize> {
-        let mut taken = None;
-        let tried = self.tcp.try_io(Interest::READABLE, || {
-            let (count, _) = recv(&self.tcp, &mut buffer[..], RecvFlags::DONTWAIT)?;
-            taken = Some(count);
-            let is_empty = count > 0 && count < READ_SIZE;
-            if is_empty { Err(ErrorKind::WouldBlock.into()) } else { Ok(count) }
-        });
-        taken.map_or(tried, Ok)
     }
 
     /// The stream has ended. Over TLS an end without close_notify may be an attacker's or a cut.
@@ -278,6 +266,22 @@ impl Connection {
     fn broken(&self, reader: &ReplyReader, error: &std::io::Error) -> String {
         let error = self.write_failure.as_ref().unwrap_or(error);
         format!("the connection broke: {error} ({})", reader.progress())
+    }
+}
+
+/// Takes bytes off a socket. When there were fewer than asked for, it is empty now, and the runtime
+/// is told so (epoll(7), question 9): otherwise it would try once more in vain.
+fn take_in<'a>(tcp: &TcpStream, buffer: &'a mut [MaybeUninit<u8>]) -> std::io::Result<&'a [u8]> {
+    let (mut taken, room) = (None, buffer.len());
+    let tried = tcp.try_io(Interest::READABLE, || {
+        let ((bytes, _), _) = recv(tcp, buffer, RecvFlags::DONTWAIT)?;
+        let is_empty = !bytes.is_empty() && bytes.len() < room;
+        taken = Some(&*bytes);
+        if is_empty { Err(ErrorKind::WouldBlock.into()) } else { Ok(()) }
+    });
+    match taken {
+        Some(bytes) => Ok(bytes),
+        None => tried.map(|()| &[][..]),
     }
 }
 

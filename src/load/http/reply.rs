@@ -37,9 +37,6 @@ impl Reply {
 /// How every head begins.
 const VERSION: &[u8] = b"HTTP/1.";
 
-/// Bytes that most heads have room in.
-const USUAL_HEAD: usize = 256;
-
 /// How much of a head's line there was.
 #[derive(Clone, Copy)]
 enum Line {
@@ -142,10 +139,15 @@ impl ReplyReader {
     /// Collects a head; gives what follows it, or nothing while it isn't complete.
     fn push_head<'a>(&mut self, bytes: &'a [u8]) -> Result<Option<&'a [u8]>, ReplyFault> {
         let mut rest = bytes;
-        if self.head.capacity() == 0 {
-            self.head.reserve(USUAL_HEAD);
-        }
-        let is_whole = self.take_head(&mut rest)?;
+        let is_whole = match self.whole_head(bytes) {
+            Some(length) => {
+                self.head_bytes += length;
+                self.head.extend_from_slice(&bytes[..length]);
+                rest = &bytes[length..];
+                true
+            }
+            None => self.take_head(&mut rest)?,
+        };
         if !self.share.grow(bytes.len() - rest.len()) {
             return Err(ReplyFault::OverBudget);
         }
@@ -159,6 +161,21 @@ impl ReplyReader {
             _ => self.begin_body(head)?,
         }
         Ok(Some(rest))
+    }
+
+    /// The length of a head that stands in these bytes from its beginning to its end, as most do.
+    fn whole_head(&self, bytes: &[u8]) -> Option<usize> {
+        if !self.head.is_empty() || !bytes.starts_with(VERSION) {
+            return None;
+        }
+        let mut begin = 0;
+        for end in memchr::memchr_iter(b'\n', bytes) {
+            if matches!(&bytes[begin..end], b"\r" | b"") {
+                return Some(end + 1).filter(|length| self.head_bytes + length <= LONGEST_HEAD);
+            }
+            begin = end + 1;
+        }
+        None
     }
 
     /// Moves lines into the head up to its empty line; whether that has come.

@@ -5,8 +5,6 @@
 //! nobody are looked for. So whatever makes such texts is written once, quoting and all; and a form
 //! that doesn't give the same text as that for a real intent isn't used.
 
-use std::io::Write;
-
 use crate::load::error::LoadError;
 
 /// What differs between the intents of a stream.
@@ -138,7 +136,7 @@ impl RequestForm {
 }
 
 fn write_number(number: i64, out: &mut Vec<u8>) {
-    write!(out, "{number}").expect("a Vec takes everything");
+    out.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
 }
 
 #[cfg(test)]

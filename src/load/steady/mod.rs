@@ -35,7 +35,7 @@ use pool::Pool;
 use worker::Worker;
 
 pub(super) use schedule::Schedule;
-pub(super) use stream::Stream;
+pub(super) use stream::{Draft, Stream};
 
 impl Load {
     /// Runs a steady load to the end of its last reply.

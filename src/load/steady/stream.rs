@@ -8,7 +8,7 @@ use crate::history::{Intent, IntentId, KeyForm, PhaseId};
 use crate::load::cast::Cast;
 use crate::load::dice::Dice;
 use crate::load::error::LoadError;
-use crate::load::fingerprint::{canonical, fingerprint, of_canonical};
+use crate::load::fingerprint::{canonical, fingerprint, write_print};
 use crate::load::letter::Letter;
 use crate::load::message::Source;
 use crate::load::run::Load;
@@ -126,16 +126,37 @@ impl Stream {
 
     /// The intent at this place, with its fingerprint.
     pub fn intent(&self, place: u32) -> Intent {
-        let mut intent = self.without_fingerprint(place);
-        intent.fingerprint = match &self.canonical {
+        let mut draft = self.draft();
+        self.write_intent(place, &mut draft);
+        draft.intent
+    }
+
+    /// Where intents can be written, one after the other.
+    pub fn draft(&self) -> Draft {
+        Draft { intent: self.without_fingerprint(0), text: Vec::with_capacity(256) }
+    }
+
+    /// Writes the same over what a draft holds.
+    pub fn write_intent<'a>(&self, place: u32, draft: &'a mut Draft) -> &'a Intent {
+        let Draft { intent, text } = draft;
+        let number = self.first_intent + place;
+        intent.id = IntentId(number);
+        self.cast.write_user(number, &mut intent.user);
+        self.cast.write_key(number, &mut intent.key);
+        intent.product = self.cast.product(place % self.products);
+        intent.fingerprint.clear();
+        match &self.canonical {
             Some(form) => {
-                let uuid = if form.has_uuid() { self.uuid(&intent) } else { String::new() };
-                let mut text = Vec::with_capacity(256);
-                form.fill(&parts(&intent, &uuid), &mut text);
-                of_canonical(&text)
+                let uuid = if form.has_uuid() { self.uuid(intent) } else { String::new() };
+                text.clear();
+                form.fill(&parts(intent, &uuid), text);
+                write_print(text, &mut intent.fingerprint);
             }
-            None => fingerprint(&self.request, self.value(&intent, &self.uuid(&intent))),
-        };
+            None => {
+                let value = self.value(intent, &self.uuid(intent));
+                intent.fingerprint = fingerprint(&self.request, value);
+            }
+        }
         intent
     }
 
@@ -236,6 +257,14 @@ impl Stream {
             key_form: KeyForm::Good,
         }
     }
+}
+
+/// Where an intent is written; used again for every one.
+#[derive(Debug)]
+pub(in crate::load) struct Draft {
+    intent: Intent,
+    /// What its fingerprint is made from.
+    text: Vec<u8>,
 }
 
 /// Where a request is written; used again for every one.

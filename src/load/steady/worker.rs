@@ -67,8 +67,17 @@ impl Worker {
         let run = Arc::clone(&self.run);
         let desk = &run.desk;
         let rendered = run.stream.render(place, target, &mut self.page);
+        // The clock was read a moment ago, unless there was a connection to wait for.
+        let mut begun = ending.completed;
         let opened = match rendered {
-            Ok(()) => self.connection(target, ending.completed).await,
+            Ok(()) => match run.pool.take(target, begun) {
+                Some(connection) => Ok(connection),
+                None => {
+                    let opened = self.open(target).await;
+                    begun = desk.clock.now();
+                    opened
+                }
+            },
             Err(error) => Err(error.to_string()),
         };
         let prepared = opened
@@ -77,7 +86,8 @@ impl Worker {
             Ok(connection) => connection,
             Err(what) => return Ending { completed: desk.clock.now(), end: Err(what), ..ending },
         };
-        ending.end = exchange(desk, &mut connection, &mut self.limits, desk.client.timeout).await;
+        let patience = desk.client.timeout;
+        ending.end = exchange(desk, &mut connection, &mut self.limits, begun, patience).await;
         ending.completed = desk.clock.now();
         if ending.over(&connection) {
             run.pool.keep(target, connection, ending.completed);
@@ -85,11 +95,8 @@ impl Worker {
         ending
     }
 
-    async fn connection(&self, target: usize, now: RunTime) -> Result<Connection, String> {
+    async fn open(&self, target: usize) -> Result<Connection, String> {
         let desk = &self.run.desk;
-        if let Some(connection) = self.run.pool.take(target, now) {
-            return Ok(connection);
-        }
         tokio::select! {
             biased;
             () = desk.stop.cancelled() => Err(INTERRUPTED.to_owned()),

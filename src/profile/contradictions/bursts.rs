@@ -16,6 +16,7 @@ pub(super) fn compare(profile: &Node, found: &mut Vec<Mistake>) {
     let is_attached = profile.get("target").is_some_and(|target| target.mentions("urls"));
     for (kind, load) in loads(profile) {
         fits(kind, load, found);
+        plans_something(kind, load, found);
         is_contended(kind, load, found);
         shares_add_up(kind, load, found);
         arrives_in_one_way(load, found);
@@ -85,6 +86,22 @@ fn fits(kind: &str, load: &Node, found: &mut Vec<Mistake>) {
     );
 }
 
+fn plans_something(kind: &str, load: &Node, found: &mut Vec<Mistake>) {
+    let Some(lasts) = load.get("for").filter(|_| kind == "rate") else { return };
+    let (Some(span), Some(per_second)) = (lasts.duration(), count(load, "per-second")) else {
+        return;
+    };
+    if (per_second as f64 * span.as_secs_f64()).round() < 1.0 {
+        let what = "this load plans no attempt".to_owned();
+        let label = format!("too short for {} a second", thousands(per_second));
+        found.push(
+            Mistake::new(&codes::OUT_OF_RANGE, lasts.span.clone(), what)
+                .label(label)
+                .help("lengthen `for` or raise `per-second`"),
+        );
+    }
+}
+
 fn is_contended(kind: &str, load: &Node, found: &mut Vec<Mistake>) {
     let mut report = |key: &str, what: String, label: String, help: &str| {
         let span = load.get(key).map_or(&load.span, |node| &node.span).clone();
@@ -110,6 +127,11 @@ fn is_contended(kind: &str, load: &Node, found: &mut Vec<Mistake>) {
                 "several users must send the same key string",
             );
         }
+    }
+    if kind == "last-unit" && count(load, "stock") == Some(0) {
+        let what = "there is no last unit: nothing is in stock".to_owned();
+        let label = "at least 1".to_owned();
+        report("stock", what, label, "the last unit is drilled by more buyers than units");
     }
     if kind == "last-unit"
         && let (Some(users), Some(quantity), Some(stock)) =

@@ -21,6 +21,31 @@ pub(super) fn compare(profile: &Node, uses: &[Use<'_>], found: &mut Vec<Mistake>
         }
         secrets_are_not_stored(request, found);
     }
+    users_fit_into_headers(profile, uses, found);
+}
+
+/// Servers read the bytes of a header as Latin-1, as UTF-8 or not at all: the user that one stores
+/// need not be the one that was sent, and its orders would look like somebody else's.
+fn users_fit_into_headers(profile: &Node, uses: &[Use<'_>], found: &mut Vec<Mistake>) {
+    let users = profile.get("actor").and_then(|actor| actor.get("users")).map(Node::items);
+    let mut headers = uses.iter().filter_map(|one| {
+        let headers = profile.get("request")?.get(one.request)?.get("headers")?.entries();
+        let has_user =
+            |entry: &&Entry| entry.node.template().is_some_and(|template| template.has(Hole::User));
+        Some((one.request, headers.iter().find(has_user)?.name.as_str()))
+    });
+    let Some((request, header)) = headers.next() else { return };
+    for user in users.unwrap_or_default() {
+        let Some(secret) = user.secret().filter(|secret| !secret.reveal().is_ascii()) else {
+            continue;
+        };
+        let what = format!("user {} can't travel in a header", quoted(secret.written()));
+        found.push(
+            Mistake::new(&codes::MALFORMED_TEXT, user.span.clone(), what)
+                .label(format!("not ASCII, and `{header}` of `{request}` has `{{user}}`"))
+                .help("servers read such bytes differently: send the user in the body, or name others"),
+        );
+    }
 }
 
 /// The target stores users, keys, products and quantities with its orders, and from there they come
