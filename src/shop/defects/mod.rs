@@ -5,6 +5,11 @@
 //! A new defect is a file, a `pub mod` line and a line in the table below.
 
 pub mod d01_unlock_before_commit;
+pub mod d02_unlock_plain_del;
+pub mod d03_unlock_get_then_del;
+pub mod d06_constant_token;
+pub mod d15_unlock_error_swallowed;
+pub mod d16_unlock_retry_blind;
 pub mod d23_no_available_guard;
 pub mod d24_no_unique_constraint;
 pub mod d25_check_then_insert;
@@ -56,6 +61,11 @@ macro_rules! registry {
 
 registry! {
     UnlockBeforeCommit => d01_unlock_before_commit,
+    UnlockPlainDel => d02_unlock_plain_del,
+    UnlockGetThenDel => d03_unlock_get_then_del,
+    ConstantToken => d06_constant_token,
+    UnlockErrorSwallowed => d15_unlock_error_swallowed,
+    UnlockRetryBlind => d16_unlock_retry_blind,
     NoAvailableGuard => d23_no_available_guard,
     NoUniqueConstraint => d24_no_unique_constraint,
     CheckThenInsert => d25_check_then_insert,

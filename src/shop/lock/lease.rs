@@ -13,7 +13,13 @@ use super::{
     renewal::{Renewal, Validity},
 };
 use crate::shop::{
-    error::ShopError, intent::Intent, metrics::Unlock, speak, state::Shop, stock,
+    defects::{Defect, d16_unlock_retry_blind},
+    error::ShopError,
+    intent::Intent,
+    metrics::Unlock,
+    speak,
+    state::Shop,
+    stock,
     transaction::OrderConnection,
 };
 
@@ -137,11 +143,16 @@ impl Lease {
         self.renewal = None;
         let left = self.validity.as_ref().map(Validity::left);
         shop.metrics.note_hold(self.granted.elapsed(), left);
-        for _ in 0..UNLOCK_TRIES {
-            let released = shop.strategies.lock.release(shop, &self.bid, place).await;
+        for tries in 1..=UNLOCK_TRIES {
+            let released = if tries > 1 && shop.has(Defect::UnlockRetryBlind) {
+                d16_unlock_retry_blind::unlock_again(shop, &self.bid).await
+            } else {
+                shop.strategies.lock.release(shop, &self.bid, place).await
+            };
             shop.metrics.note_unlock(Unlock::of(&released));
             match released {
                 Ok(_) => return,
+                Err(_) if shop.has(Defect::UnlockErrorSwallowed) => return,
                 Err(error) => speak::problem(shop.settings.instance, &self.bid.key, &error),
             }
         }

@@ -24,6 +24,7 @@ use std::time::Duration;
 use redis::{Script, aio::ConnectionManager};
 
 use super::{
+    defects::{Defect, d06_constant_token},
     error::ShopError,
     intent::Intent,
     settings::{LeaseKind, LockBy, LockPer, Settings, Stock},
@@ -108,7 +109,7 @@ impl Bid {
         let settings = &shop.settings;
         Self {
             key: key(settings.lock_per, intent),
-            token: Token::fresh(),
+            token: token(shop),
             life: settings.lease,
             fenced: is_fenced(settings)
                 .then_some(Fenced { product_id: intent.wish.product_id, seed: None }),
@@ -122,6 +123,10 @@ fn is_fenced(settings: &Settings) -> bool {
     settings.lock == LockBy::Redis
         && settings.lock_per != LockPer::User
         && settings.stock != Stock::None
+}
+
+fn token(shop: &Shop) -> Token {
+    if shop.has(Defect::ConstantToken) { d06_constant_token::token() } else { Token::fresh() }
 }
 
 /// The key names the contended resource, never the whole endpoint, unless that is asked for.
@@ -139,7 +144,7 @@ impl Fenced {
     }
 }
 
-fn failed(doing: &'static str) -> impl Fn(redis::RedisError) -> ShopError {
+pub fn failed(doing: &'static str) -> impl Fn(redis::RedisError) -> ShopError {
     move |source| ShopError::Redis { doing, source }
 }
 

@@ -12,7 +12,11 @@ use redis::Script;
 
 use super::{Bid, Lock, Taken, failed};
 use crate::shop::{
-    duration::as_millis, error::ShopError, state::Shop, strategy::Going,
+    defects::{Defect, d02_unlock_plain_del, d03_unlock_get_then_del},
+    duration::as_millis,
+    error::ShopError,
+    state::Shop,
+    strategy::Going,
     transaction::OrderConnection,
 };
 
@@ -50,7 +54,15 @@ impl Lock for RedisLease {
         bid: &'a Bid,
         _: &'a mut Option<OrderConnection>,
     ) -> Going<'a, bool> {
-        Box::pin(unlock(shop, bid, &UNLOCK))
+        Box::pin(async move {
+            if shop.has(Defect::UnlockPlainDel) {
+                d02_unlock_plain_del::unlock(shop, bid).await
+            } else if shop.has(Defect::UnlockGetThenDel) {
+                d03_unlock_get_then_del::unlock(shop, bid).await
+            } else {
+                unlock(shop, bid, &UNLOCK).await
+            }
+        })
     }
 
     fn renewal(&self) -> Option<&'static Script> {
