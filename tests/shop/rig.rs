@@ -119,12 +119,16 @@ impl Rig {
         Held(connection)
     }
 
+    /// The number of back-ends that wait for a lock of PostgreSQL.
+    pub async fn blocked(&self) -> i64 {
+        blocked(&mut self.postgres().await).await
+    }
+
     /// Waits until so many back-ends wait for a lock of PostgreSQL.
     pub async fn until_blocked(&self, back_ends: i64) {
         let mut connection = self.postgres().await;
-        let blocked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
         until(async || {
-            let found: i64 = sqlx::query_scalar(blocked).fetch_one(&mut connection).await.unwrap();
+            let found = blocked(&mut connection).await;
             if found >= back_ends { Ok(()) } else { Err(format!("{found} blocked")) }
         })
         .await;
@@ -134,6 +138,11 @@ impl Rig {
         self.lab.stop().await.unwrap();
         self.guard.finish().await.unwrap();
     }
+}
+
+async fn blocked(connection: &mut PgConnection) -> i64 {
+    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+    sqlx::query_scalar(waiting).fetch_one(connection).await.unwrap()
 }
 
 /// A lock that a test holds; see [`Rig::hold_the_shelf`].

@@ -7,7 +7,15 @@
 pub mod d01_unlock_before_commit;
 pub mod d02_unlock_plain_del;
 pub mod d03_unlock_get_then_del;
+pub mod d04_setnx_then_pexpire;
+pub mod d05_lock_without_ttl;
 pub mod d06_constant_token;
+pub mod d07_renew_without_token;
+pub mod d08_lease_shorter_than_work;
+pub mod d09_renew_failure_ignored;
+pub mod d10_global_lock_key;
+pub mod d11_lock_on_user_not_stock;
+pub mod d12_lock_wait_unbounded;
 pub mod d15_unlock_error_swallowed;
 pub mod d16_unlock_retry_blind;
 pub mod d23_no_available_guard;
@@ -63,7 +71,15 @@ registry! {
     UnlockBeforeCommit => d01_unlock_before_commit,
     UnlockPlainDel => d02_unlock_plain_del,
     UnlockGetThenDel => d03_unlock_get_then_del,
+    SetnxThenPexpire => d04_setnx_then_pexpire,
+    LockWithoutTtl => d05_lock_without_ttl,
     ConstantToken => d06_constant_token,
+    RenewWithoutToken => d07_renew_without_token,
+    LeaseShorterThanWork => d08_lease_shorter_than_work,
+    RenewFailureIgnored => d09_renew_failure_ignored,
+    GlobalLockKey => d10_global_lock_key,
+    LockOnUserNotStock => d11_lock_on_user_not_stock,
+    LockWaitUnbounded => d12_lock_wait_unbounded,
     UnlockErrorSwallowed => d15_unlock_error_swallowed,
     UnlockRetryBlind => d16_unlock_retry_blind,
     NoAvailableGuard => d23_no_available_guard,

@@ -13,7 +13,7 @@ use super::{
     renewal::{Renewal, Validity},
 };
 use crate::shop::{
-    defects::{Defect, d16_unlock_retry_blind},
+    defects::{Defect, d12_lock_wait_unbounded, d16_unlock_retry_blind},
     error::ShopError,
     intent::Intent,
     metrics::Unlock,
@@ -51,7 +51,12 @@ pub async fn acquire(
         fenced.seed = known_fence;
     }
     let began = Instant::now();
-    let deadline = began + shop.settings.lock_wait;
+    let patience = if shop.has(Defect::LockWaitUnbounded) {
+        d12_lock_wait_unbounded::PATIENCE
+    } else {
+        shop.settings.lock_wait
+    };
+    let deadline = began + patience;
     loop {
         let validity = Validity::for_a_term(bid.life);
         let taken = match shop.strategies.lock.take(shop, &bid, place).await {
@@ -99,10 +104,7 @@ impl Lease {
 
     fn held(shop: &Shop, bid: Bid, fence: Option<i64>, validity: Validity) -> Self {
         let script = shop.strategies.lock.renewal();
-        let start = |script| {
-            let metrics = shop.metrics.clone();
-            Renewal::start(shop.redis.clone(), script, bid.clone(), validity.clone(), metrics)
-        };
+        let start = |script| Renewal::start(shop, script, bid.clone(), validity.clone());
         Self {
             renewal: script.map(start),
             validity: script.map(|_| validity),

@@ -12,7 +12,7 @@ use redis::Script;
 
 use super::{Bid, Lock, Taken, failed};
 use crate::shop::{
-    defects::{Defect, d02_unlock_plain_del, d03_unlock_get_then_del},
+    defects::{Defect, d02_unlock_plain_del, d03_unlock_get_then_del, d04_setnx_then_pexpire},
     duration::as_millis,
     error::ShopError,
     state::Shop,
@@ -41,9 +41,12 @@ impl Lock for RedisLease {
         _: &'a mut Option<OrderConnection>,
     ) -> Going<'a, Taken> {
         Box::pin(async move {
-            match bid.fenced {
-                Some(_) => take_with_fence(shop, bid, &GRANT).await,
-                None => take_alone(shop, bid).await,
+            if shop.has(Defect::SetnxThenPexpire) {
+                d04_setnx_then_pexpire::take(shop, bid).await
+            } else if bid.fenced.is_some() {
+                take_with_fence(shop, bid, &GRANT).await
+            } else {
+                take_alone(shop, bid).await
             }
         })
     }
