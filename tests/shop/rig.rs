@@ -86,6 +86,11 @@ impl Rig {
         sqlx::query_scalar(query).fetch_one(&mut self.postgres().await).await.unwrap()
     }
 
+    /// Runs a statement.
+    pub async fn run(&self, statement: &'static str) {
+        sqlx::raw_sql(statement).execute(&mut self.postgres().await).await.unwrap();
+    }
+
     /// The number of orders.
     pub async fn orders(&self) -> i64 {
         self.ask("SELECT count(*)::text FROM orders").await.parse().unwrap()

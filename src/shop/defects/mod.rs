@@ -18,6 +18,11 @@ pub mod d11_lock_on_user_not_stock;
 pub mod d12_lock_wait_unbounded;
 pub mod d15_unlock_error_swallowed;
 pub mod d16_unlock_retry_blind;
+pub mod d18_fence_not_checked;
+pub mod d19_fence_not_atomic_with_lock;
+pub mod d20_fence_from_volatile_redis;
+pub mod d21_fence_not_strict;
+pub mod d22_fence_refusal_says_sold_out;
 pub mod d23_no_available_guard;
 pub mod d24_no_unique_constraint;
 pub mod d25_check_then_insert;
@@ -82,6 +87,11 @@ registry! {
     LockWaitUnbounded => d12_lock_wait_unbounded,
     UnlockErrorSwallowed => d15_unlock_error_swallowed,
     UnlockRetryBlind => d16_unlock_retry_blind,
+    FenceNotChecked => d18_fence_not_checked,
+    FenceNotAtomicWithLock => d19_fence_not_atomic_with_lock,
+    FenceFromVolatileRedis => d20_fence_from_volatile_redis,
+    FenceNotStrict => d21_fence_not_strict,
+    FenceRefusalSaysSoldOut => d22_fence_refusal_says_sold_out,
     NoAvailableGuard => d23_no_available_guard,
     NoUniqueConstraint => d24_no_unique_constraint,
     CheckThenInsert => d25_check_then_insert,

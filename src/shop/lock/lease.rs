@@ -13,7 +13,9 @@ use super::{
     renewal::{Renewal, Validity},
 };
 use crate::shop::{
-    defects::{Defect, d12_lock_wait_unbounded, d16_unlock_retry_blind},
+    defects::{
+        Defect, d12_lock_wait_unbounded, d16_unlock_retry_blind, d20_fence_from_volatile_redis,
+    },
     error::ShopError,
     intent::Intent,
     metrics::Unlock,
@@ -48,7 +50,11 @@ pub async fn acquire(
 ) -> Result<Option<Lease>, ShopError> {
     let mut bid = Bid::of(shop, intent);
     if let Some(fenced) = &mut bid.fenced {
-        fenced.seed = known_fence;
+        fenced.seed = if shop.has(Defect::FenceFromVolatileRedis) {
+            d20_fence_from_volatile_redis::seed()
+        } else {
+            known_fence
+        };
     }
     let began = Instant::now();
     let patience = if shop.has(Defect::LockWaitUnbounded) {

@@ -20,7 +20,7 @@ mod reentrant;
 mod renewal;
 
 pub use lease::{Lease, acquire};
-pub use redis_lease::RedisLease;
+pub use redis_lease::{RedisLease, take_alone};
 pub use renewal::Validity;
 
 use std::time::Duration;

@@ -12,7 +12,10 @@ use redis::Script;
 
 use super::{Bid, Lock, Taken, failed};
 use crate::shop::{
-    defects::{Defect, d02_unlock_plain_del, d03_unlock_get_then_del, d04_setnx_then_pexpire},
+    defects::{
+        Defect, d02_unlock_plain_del, d03_unlock_get_then_del, d04_setnx_then_pexpire,
+        d19_fence_not_atomic_with_lock,
+    },
     duration::as_millis,
     error::ShopError,
     state::Shop,
@@ -43,6 +46,8 @@ impl Lock for RedisLease {
         Box::pin(async move {
             if shop.has(Defect::SetnxThenPexpire) {
                 d04_setnx_then_pexpire::take(shop, bid).await
+            } else if shop.has(Defect::FenceNotAtomicWithLock) {
+                d19_fence_not_atomic_with_lock::take(shop, bid).await
             } else if bid.fenced.is_some() {
                 take_with_fence(shop, bid, &GRANT).await
             } else {
@@ -73,7 +78,8 @@ impl Lock for RedisLease {
     }
 }
 
-async fn take_alone(shop: &Shop, bid: &Bid) -> Result<Taken, ShopError> {
+/// Without a fence.
+pub async fn take_alone(shop: &Shop, bid: &Bid) -> Result<Taken, ShopError> {
     let taken: Option<String> = redis::cmd("SET")
         .arg(&bid.key)
         .arg(bid.token.as_str())

@@ -17,7 +17,9 @@ mod none;
 mod version;
 
 use super::{
-    defects::{Defect, d23_no_available_guard, d29_rmw_stock},
+    defects::{
+        Defect, d18_fence_not_checked, d21_fence_not_strict, d23_no_available_guard, d29_rmw_stock,
+    },
     error::ShopError,
     intent::Intent,
     lock::Lease,
@@ -76,9 +78,16 @@ pub fn strategy(stock: Stock) -> &'static dyn TakesStock {
 }
 
 impl Sale {
-    pub fn of(intent: &Intent, fence: Option<i64>) -> Self {
+    pub fn of(shop: &Shop, intent: &Intent, fence: Option<i64>) -> Self {
         let Wish { product_id, quantity, .. } = intent.wish;
-        Self { product_id, quantity, fence, bound: fence }
+        let bound = if shop.has(Defect::FenceNotChecked) {
+            d18_fence_not_checked::bound()
+        } else if shop.has(Defect::FenceNotStrict) {
+            d21_fence_not_strict::bound(fence)
+        } else {
+            fence
+        };
+        Self { product_id, quantity, fence, bound }
     }
 
     fn is_fenced_off(self, shelf: Shelf) -> bool {
