@@ -5,6 +5,7 @@
 
 mod defects_of_the_fence;
 mod defects_of_the_lease;
+mod defects_of_the_stock;
 mod fences;
 mod gate;
 mod leases;

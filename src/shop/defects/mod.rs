@@ -29,6 +29,8 @@ pub mod d25_check_then_insert;
 pub mod d26_duplicate_key_500;
 pub mod d27_duplicate_then_select_in_same_tx;
 pub mod d29_rmw_stock;
+pub mod d30_rowcount_ignored;
+pub mod d35_for_update_outside_tx;
 pub mod d38_fingerprint_raw_json;
 pub mod d39_fingerprint_misses_quantity;
 pub mod d40_fingerprint_includes_volatile;
@@ -98,6 +100,8 @@ registry! {
     DuplicateKey500 => d26_duplicate_key_500,
     DuplicateThenSelectInSameTx => d27_duplicate_then_select_in_same_tx,
     RmwStock => d29_rmw_stock,
+    RowcountIgnored => d30_rowcount_ignored,
+    ForUpdateOutsideTx => d35_for_update_outside_tx,
     FingerprintRawJson => d38_fingerprint_raw_json,
     FingerprintMissesQuantity => d39_fingerprint_misses_quantity,
     FingerprintIncludesVolatile => d40_fingerprint_includes_volatile,
