@@ -23,7 +23,7 @@ pub const INFO: DefectInfo = DefectInfo {
     partners: &[Partner::Defect(Defect::RmwStock)],
     needs: &[Need::Lease],
     finds: "a COMMIT that is held for longer than the lease; burst.same-key of one product with \
-            --work-time 50ms",
+            --work-time 60ms",
 };
 
 const TERM: Duration = Duration::from_millis(20);

@@ -3,6 +3,7 @@
 //! Apart from its partners, which bring it to light: a defect of a step that is never taken would
 //! prove nothing, so the shop refuses to start with one.
 
+use super::Defect;
 use crate::shop::settings::{Idempotency, LeaseKind, LockBy, LockPer, Settings, Stock};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +36,10 @@ impl Need {
             }
             Self::Lease => has_lease,
             Self::Fence => {
-                has_lease && settings.lock_per != LockPer::User && settings.stock != Stock::None
+                has_lease
+                    && settings.lock_per != LockPer::User
+                    && settings.stock != Stock::None
+                    && !settings.defects.contains(&Defect::LockOnUserNotStock)
             }
             Self::Record => settings.idempotency == Idempotency::RedisAndPostgres,
             Self::Token => settings.idempotency == Idempotency::Token,
@@ -52,8 +56,8 @@ impl Need {
             }
             Self::Lease => "the plain lease in Redis (--lock redis --lease-kind plain)",
             Self::Fence => {
-                "a fence (--lock redis --lease-kind plain, --lock-per product or global, and \
-                 --stock other than none)"
+                "a fence (--lock redis --lease-kind plain, --lock-per product or global, \
+                 --stock other than none, and not D11)"
             }
             Self::Record => "the record in Redis (--idempotency redis+postgres)",
             Self::Token => "submit tokens (--idempotency token)",
