@@ -387,6 +387,9 @@ pub mod tests {
             ("shop --lock postgres-advisory --lease-kind reentrant", "use it with --lock redis"),
             ("shop --idempotency token --order-window 10s", "use one of the two"),
             ("shop --lease 3s --processing-lease 2s", "at least as long as --lease"),
+            ("shop --defects D11,D18", "it needs a fence"),
+            ("shop --lock none --defects D12", "it needs a lock ("),
+            ("shop --lock-per user --defects D11", "it needs a lock on the product"),
             ("shop --idempotency postgres --defects D46", "it needs the record in Redis"),
         ] {
             let refusal = settings(flags).check().expect_err(flags).to_string();

@@ -1,10 +1,14 @@
 //! The drill of each defect under `profiles/defects/`, and the invariant that it must break.
 
 /// File name without its ending, and the code of the finding.
-pub const DEFECT_DRILLS: [(&str, &str); 27] = [
+pub const DEFECT_DRILLS: [(&str, &str); 31] = [
+    ("d08-lease-shorter-than-work", "I03"),
+    ("d11-lock-on-user-not-stock", "I03"),
     ("d23-no-available-guard", "I01"),
     ("d26-duplicate-key-500", "I08"),
     ("d27-duplicate-then-select-in-same-tx", "I08"),
+    ("d30-rowcount-ignored", "I03"),
+    ("d35-for-update-outside-tx", "I03"),
     ("d38-fingerprint-raw-json", "I07"),
     ("d39-fingerprint-misses-quantity", "I07"),
     ("d40-fingerprint-includes-volatile", "I07"),

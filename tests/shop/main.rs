@@ -3,6 +3,9 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like the tests themselves")]
 
+mod defects_of_the_fence;
+mod defects_of_the_lease;
+mod defects_of_the_stock;
 mod fences;
 mod gate;
 mod leases;

@@ -91,6 +91,11 @@ impl Rig {
         sqlx::query_scalar(query).fetch_one(&mut self.postgres().await).await.unwrap()
     }
 
+    /// Runs a statement.
+    pub async fn run(&self, statement: &'static str) {
+        sqlx::raw_sql(statement).execute(&mut self.postgres().await).await.unwrap();
+    }
+
     /// The number of orders.
     pub async fn orders(&self) -> i64 {
         self.ask("SELECT count(*)::text FROM orders").await.parse().unwrap()
@@ -124,12 +129,16 @@ impl Rig {
         Held(connection)
     }
 
+    /// The number of back-ends that wait for a lock of PostgreSQL.
+    pub async fn blocked(&self) -> i64 {
+        blocked(&mut self.postgres().await).await
+    }
+
     /// Waits until so many back-ends wait for a lock of PostgreSQL.
     pub async fn until_blocked(&self, back_ends: i64) {
         let mut connection = self.postgres().await;
-        let blocked = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
         until(async || {
-            let found: i64 = sqlx::query_scalar(blocked).fetch_one(&mut connection).await.unwrap();
+            let found = blocked(&mut connection).await;
             if found >= back_ends { Ok(()) } else { Err(format!("{found} blocked")) }
         })
         .await;
@@ -139,6 +148,11 @@ impl Rig {
         self.lab.stop().await.unwrap();
         self.guard.finish().await.unwrap();
     }
+}
+
+async fn blocked(connection: &mut PgConnection) -> i64 {
+    let waiting = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+    sqlx::query_scalar(waiting).fetch_one(connection).await.unwrap()
 }
 
 /// A lock that a test holds; see [`Rig::hold_the_shelf`].

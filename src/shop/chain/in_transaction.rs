@@ -11,7 +11,7 @@
 use super::Outcome;
 use crate::shop::{
     defects::{
-        Defect, d01_unlock_before_commit, d26_duplicate_key_500,
+        Defect, d01_unlock_before_commit, d22_fence_refusal_says_sold_out, d26_duplicate_key_500,
         d27_duplicate_then_select_in_same_tx, d59_merges_equal_bodies, d74_fixed_window_straddled,
     },
     error::ShopError,
@@ -126,11 +126,14 @@ async fn write(
         return Ok(Written::Found(winner));
     }
     lease.must_hold()?;
-    let sale = Sale::of(intent, lease.fence);
+    let sale = Sale::of(shop, intent, lease.fence);
     let refused = match stock::take(shop, connection, sale, lease).await? {
         Taking::Done => None,
         Taking::SoldOut => Some(Outcome::SoldOut),
         Taking::UnknownProduct => Some(Outcome::UnknownProduct),
+        Taking::FenceRefused(_) if shop.has(Defect::FenceRefusalSaysSoldOut) => {
+            Some(d22_fence_refusal_says_sold_out::outcome())
+        }
         Taking::FenceRefused(highest) => Some(Outcome::FencedOff { highest }),
     };
     if let Some(outcome) = refused {

@@ -5,12 +5,32 @@
 //! A new defect is a file, a `pub mod` line and a line in the table below.
 
 pub mod d01_unlock_before_commit;
+pub mod d02_unlock_plain_del;
+pub mod d03_unlock_get_then_del;
+pub mod d04_setnx_then_pexpire;
+pub mod d05_lock_without_ttl;
+pub mod d06_constant_token;
+pub mod d07_renew_without_token;
+pub mod d08_lease_shorter_than_work;
+pub mod d09_renew_failure_ignored;
+pub mod d10_global_lock_key;
+pub mod d11_lock_on_user_not_stock;
+pub mod d12_lock_wait_unbounded;
+pub mod d15_unlock_error_swallowed;
+pub mod d16_unlock_retry_blind;
+pub mod d18_fence_not_checked;
+pub mod d19_fence_not_atomic_with_lock;
+pub mod d20_fence_from_volatile_redis;
+pub mod d21_fence_not_strict;
+pub mod d22_fence_refusal_says_sold_out;
 pub mod d23_no_available_guard;
 pub mod d24_no_unique_constraint;
 pub mod d25_check_then_insert;
 pub mod d26_duplicate_key_500;
 pub mod d27_duplicate_then_select_in_same_tx;
 pub mod d29_rmw_stock;
+pub mod d30_rowcount_ignored;
+pub mod d35_for_update_outside_tx;
 pub mod d36_external_call_in_tx;
 pub mod d38_fingerprint_raw_json;
 pub mod d39_fingerprint_misses_quantity;
@@ -60,12 +80,32 @@ macro_rules! registry {
 
 registry! {
     UnlockBeforeCommit => d01_unlock_before_commit,
+    UnlockPlainDel => d02_unlock_plain_del,
+    UnlockGetThenDel => d03_unlock_get_then_del,
+    SetnxThenPexpire => d04_setnx_then_pexpire,
+    LockWithoutTtl => d05_lock_without_ttl,
+    ConstantToken => d06_constant_token,
+    RenewWithoutToken => d07_renew_without_token,
+    LeaseShorterThanWork => d08_lease_shorter_than_work,
+    RenewFailureIgnored => d09_renew_failure_ignored,
+    GlobalLockKey => d10_global_lock_key,
+    LockOnUserNotStock => d11_lock_on_user_not_stock,
+    LockWaitUnbounded => d12_lock_wait_unbounded,
+    UnlockErrorSwallowed => d15_unlock_error_swallowed,
+    UnlockRetryBlind => d16_unlock_retry_blind,
+    FenceNotChecked => d18_fence_not_checked,
+    FenceNotAtomicWithLock => d19_fence_not_atomic_with_lock,
+    FenceFromVolatileRedis => d20_fence_from_volatile_redis,
+    FenceNotStrict => d21_fence_not_strict,
+    FenceRefusalSaysSoldOut => d22_fence_refusal_says_sold_out,
     NoAvailableGuard => d23_no_available_guard,
     NoUniqueConstraint => d24_no_unique_constraint,
     CheckThenInsert => d25_check_then_insert,
     DuplicateKey500 => d26_duplicate_key_500,
     DuplicateThenSelectInSameTx => d27_duplicate_then_select_in_same_tx,
     RmwStock => d29_rmw_stock,
+    RowcountIgnored => d30_rowcount_ignored,
+    ForUpdateOutsideTx => d35_for_update_outside_tx,
     ExternalCallInTx => d36_external_call_in_tx,
     FingerprintRawJson => d38_fingerprint_raw_json,
     FingerprintMissesQuantity => d39_fingerprint_misses_quantity,

@@ -3,10 +3,15 @@
 //! Apart from its partners, which bring it to light: a defect of a step that is never taken would
 //! prove nothing, so the shop refuses to start with one.
 
+use super::Defect;
 use crate::shop::settings::{Idempotency, LeaseKind, LockBy, LockPer, Settings, Stock};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
+    /// A lock that others can be kept waiting by.
+    Lock,
+    /// A lock on the product.
+    ProductLock,
     /// The plain lease in Redis.
     Lease,
     /// A lease whose grants are numbered.
@@ -27,9 +32,16 @@ impl Need {
     pub fn is_met_by(self, settings: &Settings) -> bool {
         let has_lease = settings.lock == LockBy::Redis && settings.lease_kind == LeaseKind::Plain;
         match self {
+            Self::Lock => settings.lock != LockBy::None,
+            Self::ProductLock => {
+                settings.lock != LockBy::None && settings.lock_per == LockPer::Product
+            }
             Self::Lease => has_lease,
             Self::Fence => {
-                has_lease && settings.lock_per != LockPer::User && settings.stock != Stock::None
+                has_lease
+                    && settings.lock_per != LockPer::User
+                    && settings.stock != Stock::None
+                    && !settings.defects.contains(&Defect::LockOnUserNotStock)
             }
             Self::Record => settings.idempotency == Idempotency::RedisAndPostgres,
             Self::Token => settings.idempotency == Idempotency::Token,
@@ -41,10 +53,14 @@ impl Need {
 
     pub fn text(self) -> &'static str {
         match self {
+            Self::Lock => "a lock (--lock redis or postgres-advisory)",
+            Self::ProductLock => {
+                "a lock on the product (--lock redis or postgres-advisory, --lock-per product)"
+            }
             Self::Lease => "the plain lease in Redis (--lock redis --lease-kind plain)",
             Self::Fence => {
-                "a fence (--lock redis --lease-kind plain, --lock-per product or global, and \
-                 --stock other than none)"
+                "a fence (--lock redis --lease-kind plain, --lock-per product or global, \
+                 --stock other than none, and not D11)"
             }
             Self::Record => "the record in Redis (--idempotency redis+postgres)",
             Self::Token => "submit tokens (--idempotency token)",

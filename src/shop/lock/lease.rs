@@ -13,7 +13,15 @@ use super::{
     renewal::{Renewal, Validity},
 };
 use crate::shop::{
-    error::ShopError, intent::Intent, metrics::Unlock, speak, state::Shop, stock,
+    defects::{
+        Defect, d12_lock_wait_unbounded, d16_unlock_retry_blind, d20_fence_from_volatile_redis,
+    },
+    error::ShopError,
+    intent::Intent,
+    metrics::Unlock,
+    speak,
+    state::Shop,
+    stock,
     transaction::OrderConnection,
 };
 
@@ -42,10 +50,19 @@ pub async fn acquire(
 ) -> Result<Option<Lease>, ShopError> {
     let mut bid = Bid::of(shop, intent);
     if let Some(fenced) = &mut bid.fenced {
-        fenced.seed = known_fence;
+        fenced.seed = if shop.has(Defect::FenceFromVolatileRedis) {
+            d20_fence_from_volatile_redis::seed()
+        } else {
+            known_fence
+        };
     }
     let began = Instant::now();
-    let deadline = began + shop.settings.lock_wait;
+    let patience = if shop.has(Defect::LockWaitUnbounded) {
+        d12_lock_wait_unbounded::PATIENCE
+    } else {
+        shop.settings.lock_wait
+    };
+    let deadline = began + patience;
     loop {
         let validity = Validity::for_a_term(bid.life);
         let taken = match shop.strategies.lock.take(shop, &bid, place).await {
@@ -93,10 +110,7 @@ impl Lease {
 
     fn held(shop: &Shop, bid: Bid, fence: Option<i64>, validity: Validity) -> Self {
         let script = shop.strategies.lock.renewal();
-        let start = |script| {
-            let metrics = shop.metrics.clone();
-            Renewal::start(shop.redis.clone(), script, bid.clone(), validity.clone(), metrics)
-        };
+        let start = |script| Renewal::start(shop, script, bid.clone(), validity.clone());
         Self {
             renewal: script.map(start),
             validity: script.map(|_| validity),
@@ -137,11 +151,16 @@ impl Lease {
         self.renewal = None;
         let left = self.validity.as_ref().map(Validity::left);
         shop.metrics.note_hold(self.granted.elapsed(), left);
-        for _ in 0..UNLOCK_TRIES {
-            let released = shop.strategies.lock.release(shop, &self.bid, place).await;
+        for tries in 1..=UNLOCK_TRIES {
+            let released = if tries > 1 && shop.has(Defect::UnlockRetryBlind) {
+                d16_unlock_retry_blind::unlock_again(shop, &self.bid).await
+            } else {
+                shop.strategies.lock.release(shop, &self.bid, place).await
+            };
             shop.metrics.note_unlock(Unlock::of(&released));
             match released {
                 Ok(_) => return,
+                Err(_) if shop.has(Defect::UnlockErrorSwallowed) => return,
                 Err(error) => speak::problem(shop.settings.instance, &self.bid.key, &error),
             }
         }

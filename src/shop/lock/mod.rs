@@ -4,12 +4,14 @@
 //! |---|---|
 //! | `lease` | what its holder has: a key, a token, a fence, and whether it still holds |
 //! | `renewal` | how a lease outlives its first term |
+//! | `draw` | a fence drawn in a step of its own, as defects do |
 //! | `redis_lease`, `reentrant`, `postgres_advisory`, `none` | one strategy each |
 //!
 //! A lock lives for seconds and may end while its holder is slow. That is allowed: the unique
 //! index and the conditional stock update have the last word, the fence tells a late holder from
 //! the present one, and the lock only keeps most duplicates from getting that far.
 
+pub mod draw;
 mod lease;
 mod none;
 mod postgres_advisory;
@@ -18,12 +20,18 @@ mod reentrant;
 mod renewal;
 
 pub use lease::{Lease, acquire};
+pub use redis_lease::{RedisLease, take_alone};
+pub use renewal::Validity;
 
 use std::time::Duration;
 
 use redis::{Script, aio::ConnectionManager};
 
 use super::{
+    defects::{
+        Defect, d05_lock_without_ttl, d06_constant_token, d08_lease_shorter_than_work,
+        d10_global_lock_key, d11_lock_on_user_not_stock,
+    },
     error::ShopError,
     intent::Intent,
     settings::{LeaseKind, LockBy, LockPer, Settings, Stock},
@@ -88,16 +96,24 @@ pub enum Taken {
 }
 
 pub fn strategy(settings: &Settings) -> &'static dyn Lock {
+    let has = |defect| settings.defects.contains(&defect);
     match (settings.lock, settings.lease_kind) {
         (LockBy::None, _) => &none::None,
-        (LockBy::Redis, LeaseKind::Plain) => &redis_lease::RedisLease,
+        (LockBy::Redis, LeaseKind::Plain) if has(Defect::LockWithoutTtl) => {
+            &d05_lock_without_ttl::WithoutTtl
+        }
+        (LockBy::Redis, LeaseKind::Plain) if has(Defect::LeaseShorterThanWork) => {
+            &d08_lease_shorter_than_work::ShortLease
+        }
+        (LockBy::Redis, LeaseKind::Plain) => &RedisLease,
         (LockBy::Redis, LeaseKind::Reentrant) => &reentrant::Reentrant,
         (LockBy::PostgresAdvisory, _) => &postgres_advisory::PostgresAdvisory,
     }
 }
 
 pub async fn load_scripts(redis: &mut ConnectionManager) -> Result<(), ShopError> {
-    for script in redis_lease::scripts().into_iter().chain(reentrant::scripts()) {
+    let leases = redis_lease::scripts().into_iter().chain(reentrant::scripts());
+    for script in leases.chain([draw::script()]) {
         script.load_async(redis).await.map_err(failed("loading the scripts of the lease"))?;
     }
     Ok(())
@@ -105,12 +121,12 @@ pub async fn load_scripts(redis: &mut ConnectionManager) -> Result<(), ShopError
 
 impl Bid {
     pub fn of(shop: &Shop, intent: &Intent) -> Self {
-        let settings = &shop.settings;
+        let lock_per = lock_per(shop);
         Self {
-            key: key(settings.lock_per, intent),
-            token: Token::fresh(),
-            life: settings.lease,
-            fenced: is_fenced(settings)
+            key: key(lock_per, intent),
+            token: token(shop),
+            life: shop.settings.lease,
+            fenced: is_fenced(&shop.settings, lock_per)
                 .then_some(Fenced { product_id: intent.wish.product_id, seed: None }),
         }
     }
@@ -118,10 +134,22 @@ impl Bid {
 
 /// Only a lock that every writer of the product must hold can number them; and without stock
 /// there is nothing that would look at the number.
-fn is_fenced(settings: &Settings) -> bool {
-    settings.lock == LockBy::Redis
-        && settings.lock_per != LockPer::User
-        && settings.stock != Stock::None
+fn is_fenced(settings: &Settings, lock_per: LockPer) -> bool {
+    settings.lock == LockBy::Redis && lock_per != LockPer::User && settings.stock != Stock::None
+}
+
+fn lock_per(shop: &Shop) -> LockPer {
+    if shop.has(Defect::GlobalLockKey) {
+        d10_global_lock_key::lock_per()
+    } else if shop.has(Defect::LockOnUserNotStock) {
+        d11_lock_on_user_not_stock::lock_per()
+    } else {
+        shop.settings.lock_per
+    }
+}
+
+fn token(shop: &Shop) -> Token {
+    if shop.has(Defect::ConstantToken) { d06_constant_token::token() } else { Token::fresh() }
 }
 
 /// The key names the contended resource, never the whole endpoint, unless that is asked for.
@@ -139,7 +167,7 @@ impl Fenced {
     }
 }
 
-fn failed(doing: &'static str) -> impl Fn(redis::RedisError) -> ShopError {
+pub fn failed(doing: &'static str) -> impl Fn(redis::RedisError) -> ShopError {
     move |source| ShopError::Redis { doing, source }
 }
 
@@ -150,10 +178,14 @@ mod tests {
 
     #[test]
     fn only_a_lock_that_all_writers_of_the_product_share_is_fenced() {
-        assert!(is_fenced(&settings("shop")));
-        assert!(is_fenced(&settings("shop --lock-per global")));
-        assert!(!is_fenced(&settings("shop --lock-per user")));
-        assert!(!is_fenced(&settings("shop --stock none")));
-        assert!(!is_fenced(&settings("shop --lock postgres-advisory")));
+        let is_fenced = |flags| {
+            let settings = settings(flags);
+            is_fenced(&settings, settings.lock_per)
+        };
+        assert!(is_fenced("shop"));
+        assert!(is_fenced("shop --lock-per global"));
+        assert!(!is_fenced("shop --lock-per user"));
+        assert!(!is_fenced("shop --stock none"));
+        assert!(!is_fenced("shop --lock postgres-advisory"));
     }
 }

@@ -12,7 +12,14 @@ use redis::Script;
 
 use super::{Bid, Lock, Taken, failed};
 use crate::shop::{
-    duration::as_millis, error::ShopError, state::Shop, strategy::Going,
+    defects::{
+        Defect, d02_unlock_plain_del, d03_unlock_get_then_del, d04_setnx_then_pexpire,
+        d19_fence_not_atomic_with_lock,
+    },
+    duration::as_millis,
+    error::ShopError,
+    state::Shop,
+    strategy::Going,
     transaction::OrderConnection,
 };
 
@@ -37,9 +44,14 @@ impl Lock for RedisLease {
         _: &'a mut Option<OrderConnection>,
     ) -> Going<'a, Taken> {
         Box::pin(async move {
-            match bid.fenced {
-                Some(_) => take_with_fence(shop, bid, &GRANT).await,
-                None => take_alone(shop, bid).await,
+            if shop.has(Defect::SetnxThenPexpire) {
+                d04_setnx_then_pexpire::take(shop, bid).await
+            } else if shop.has(Defect::FenceNotAtomicWithLock) {
+                d19_fence_not_atomic_with_lock::take(shop, bid).await
+            } else if bid.fenced.is_some() {
+                take_with_fence(shop, bid, &GRANT).await
+            } else {
+                take_alone(shop, bid).await
             }
         })
     }
@@ -50,7 +62,15 @@ impl Lock for RedisLease {
         bid: &'a Bid,
         _: &'a mut Option<OrderConnection>,
     ) -> Going<'a, bool> {
-        Box::pin(unlock(shop, bid, &UNLOCK))
+        Box::pin(async move {
+            if shop.has(Defect::UnlockPlainDel) {
+                d02_unlock_plain_del::unlock(shop, bid).await
+            } else if shop.has(Defect::UnlockGetThenDel) {
+                d03_unlock_get_then_del::unlock(shop, bid).await
+            } else {
+                unlock(shop, bid, &UNLOCK).await
+            }
+        })
     }
 
     fn renewal(&self) -> Option<&'static Script> {
@@ -58,7 +78,8 @@ impl Lock for RedisLease {
     }
 }
 
-async fn take_alone(shop: &Shop, bid: &Bid) -> Result<Taken, ShopError> {
+/// Without a fence.
+pub async fn take_alone(shop: &Shop, bid: &Bid) -> Result<Taken, ShopError> {
     let taken: Option<String> = redis::cmd("SET")
         .arg(&bid.key)
         .arg(bid.token.as_str())

@@ -14,11 +14,15 @@ use std::{
     time::Duration,
 };
 
-use redis::{Script, aio::ConnectionManager};
+use redis::{RedisResult, Script, aio::ConnectionManager};
 use tokio::{task::JoinHandle, time::Instant};
 
 use super::Bid;
-use crate::shop::{duration::as_millis, metrics::Metrics};
+use crate::shop::{
+    defects::{Defect, d07_renew_without_token, d09_renew_failure_ignored},
+    duration::as_millis,
+    state::Shop,
+};
 
 /// Renewals within one term.
 const PER_TERM: u32 = 3;
@@ -56,7 +60,7 @@ impl Validity {
         until.saturating_sub(now.duration_since(self.began))
     }
 
-    fn extend(&self, from: Instant, life: Duration) {
+    pub fn extend(&self, from: Instant, life: Duration) {
         let until = from.duration_since(self.began) + life;
         self.until.store(u64::try_from(until.as_nanos()).unwrap_or(u64::MAX), Ordering::Release);
     }
@@ -67,27 +71,25 @@ impl Validity {
 }
 
 impl Renewal {
-    pub fn start(
-        mut redis: ConnectionManager,
-        script: &'static Script,
-        bid: Bid,
-        validity: Validity,
-        metrics: Arc<Metrics>,
-    ) -> Self {
+    pub fn start(shop: &Shop, script: &'static Script, bid: Bid, validity: Validity) -> Self {
+        let (defects, metrics) = (shop.defects, shop.metrics.clone());
+        let mut redis = shop.redis.clone();
         Self(tokio::spawn(async move {
             loop {
                 tokio::time::sleep(bid.life / PER_TERM).await;
                 let sent = Instant::now();
-                let renewed: Result<i64, _> = script
-                    .key(&bid.key)
-                    .arg(bid.token.as_str())
-                    .arg(as_millis(bid.life))
-                    .invoke_async(&mut redis)
-                    .await;
-                metrics.note_renewal(renewed.as_ref().ok().map(|renewed| *renewed == 1));
+                let renewed = if defects.has(Defect::RenewWithoutToken) {
+                    d07_renew_without_token::renew(&mut redis, &bid).await
+                } else {
+                    renew(&mut redis, script, &bid).await
+                };
+                metrics.note_renewal(renewed.as_ref().ok().copied());
                 match renewed {
-                    Ok(1) => validity.extend(sent, bid.life),
-                    Ok(_) => {
+                    _ if defects.has(Defect::RenewFailureIgnored) => {
+                        d09_renew_failure_ignored::go_on(&validity, sent, &bid);
+                    }
+                    Ok(true) => validity.extend(sent, bid.life),
+                    Ok(false) => {
                         validity.end();
                         return;
                     }
@@ -97,6 +99,15 @@ impl Renewal {
             }
         }))
     }
+}
+
+/// True if it was still the bidder's.
+async fn renew(
+    redis: &mut ConnectionManager,
+    script: &'static Script,
+    bid: &Bid,
+) -> RedisResult<bool> {
+    script.key(&bid.key).arg(bid.token.as_str()).arg(as_millis(bid.life)).invoke_async(redis).await
 }
 
 impl Drop for Renewal {

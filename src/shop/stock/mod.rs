@@ -17,7 +17,10 @@ mod none;
 mod version;
 
 use super::{
-    defects::{Defect, d23_no_available_guard, d29_rmw_stock},
+    defects::{
+        Defect, d18_fence_not_checked, d21_fence_not_strict, d23_no_available_guard, d29_rmw_stock,
+        d30_rowcount_ignored, d35_for_update_outside_tx,
+    },
     error::ShopError,
     intent::Intent,
     lock::Lease,
@@ -76,9 +79,16 @@ pub fn strategy(stock: Stock) -> &'static dyn TakesStock {
 }
 
 impl Sale {
-    pub fn of(intent: &Intent, fence: Option<i64>) -> Self {
+    pub fn of(shop: &Shop, intent: &Intent, fence: Option<i64>) -> Self {
         let Wish { product_id, quantity, .. } = intent.wish;
-        Self { product_id, quantity, fence, bound: fence }
+        let bound = if shop.has(Defect::FenceNotChecked) {
+            d18_fence_not_checked::bound()
+        } else if shop.has(Defect::FenceNotStrict) {
+            d21_fence_not_strict::bound(fence)
+        } else {
+            fence
+        };
+        Self { product_id, quantity, fence, bound }
     }
 
     fn is_fenced_off(self, shelf: Shelf) -> bool {
@@ -123,6 +133,10 @@ async fn take_units(
         d23_no_available_guard::take(connection, sale).await
     } else if shop.has(Defect::RmwStock) {
         d29_rmw_stock::take(connection, sale).await
+    } else if shop.has(Defect::RowcountIgnored) {
+        d30_rowcount_ignored::take(connection, sale).await
+    } else if shop.has(Defect::ForUpdateOutsideTx) {
+        d35_for_update_outside_tx::take(connection, sale).await
     } else {
         shop.strategies.stock.take(connection, sale).await
     }
@@ -166,7 +180,8 @@ pub async fn shelf(
     shelf_by(READ, connection, product_id).await
 }
 
-async fn shelf_by(
+/// By one of the statements that read a product.
+pub async fn shelf_by(
     statement: &'static str,
     connection: &mut OrderConnection,
     product_id: i64,
