@@ -3,6 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like the tests themselves")]
 
+mod defects_of_the_record;
 mod fences;
 mod gate;
 mod leases;

@@ -17,6 +17,7 @@ mod with_token;
 mod without_redis;
 
 pub use outcome::Outcome;
+pub use settling::Settling;
 
 use std::sync::Arc;
 

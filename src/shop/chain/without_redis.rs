@@ -21,7 +21,7 @@ pub async fn place(
         RedisDown::Arbitrate => under_lease::place_without_lock(shop, intent).await,
         RedisDown::Reject => Ok(Outcome::Unavailable),
     };
-    let settling = Settling::of(&placed);
+    let settling = Settling::of(shop, intent, &placed);
     let settled = {
         let shop = Arc::clone(shop);
         async move { settling.carry_out(&shop, &record).await }

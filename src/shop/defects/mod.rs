@@ -20,12 +20,20 @@ pub mod d43_fingerprint_float_ids;
 pub mod d44_key_not_scoped;
 pub mod d45_claim_in_process_memory;
 pub mod d46_claim_get_then_set;
+pub mod d47_delete_record_on_exception;
+pub mod d48_in_progress_never_expires;
+pub mod d49_in_progress_lives_as_long_as_the_record;
+pub mod d50_blind_takeover;
+pub mod d51_no_repair_after_commit;
 pub mod d52_snapshot_not_stored;
 pub mod d53_replay_200;
+pub mod d55_stores_5xx_as_final;
+pub mod d56_waits_for_first;
 pub mod d57_in_progress_without_hint;
 pub mod d58_missing_key_accepted;
 pub mod d59_merges_equal_bodies;
 pub mod d60_mismatch_changes_record;
+pub mod d61_record_expires_before_commit;
 pub mod d62_token_check_then_delete;
 pub mod d63_token_reissued_is_new_order;
 pub mod d64_status_update_unconditional;
@@ -71,12 +79,20 @@ registry! {
     KeyNotScoped => d44_key_not_scoped,
     ClaimInProcessMemory => d45_claim_in_process_memory,
     ClaimGetThenSet => d46_claim_get_then_set,
+    DeleteRecordOnException => d47_delete_record_on_exception,
+    InProgressNeverExpires => d48_in_progress_never_expires,
+    InProgressLivesAsLongAsTheRecord => d49_in_progress_lives_as_long_as_the_record,
+    BlindTakeover => d50_blind_takeover,
+    NoRepairAfterCommit => d51_no_repair_after_commit,
     SnapshotNotStored => d52_snapshot_not_stored,
     Replay200 => d53_replay_200,
+    Stores5xxAsFinal => d55_stores_5xx_as_final,
+    WaitsForFirst => d56_waits_for_first,
     InProgressWithoutHint => d57_in_progress_without_hint,
     MissingKeyAccepted => d58_missing_key_accepted,
     MergesEqualBodies => d59_merges_equal_bodies,
     MismatchChangesRecord => d60_mismatch_changes_record,
+    RecordExpiresBeforeCommit => d61_record_expires_before_commit,
     TokenCheckThenDelete => d62_token_check_then_delete,
     TokenReissuedIsNewOrder => d63_token_reissued_is_new_order,
     StatusUpdateUnconditional => d64_status_update_unconditional,
