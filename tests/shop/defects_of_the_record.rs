@@ -5,29 +5,15 @@
 
 use std::time::Duration;
 
-use redis::Script;
-
 use crate::gate::{Gate, Stop};
-use crate::rig::{Reply, Rig, Shop, until};
+use crate::rig::{Reply, Rig, Shop, flags, sha, until};
 
 const RECORD: &str = "idem:orders:u1:k1";
 /// A record is overdue soon, and its owner's lock gone before that.
 const QUICK: &str = "--lease 200ms --processing-lease 300ms";
 
-fn sha(script: &str) -> String {
-    Script::new(script).get_hash().to_owned()
-}
-
 fn succeed() -> String {
     sha(include_str!("../../src/shop/lua/succeed.lua"))
-}
-
-/// The flags with these defects, or without any.
-fn flags(flags: &str, defects: &[&str]) -> String {
-    match defects {
-        [] => flags.to_owned(),
-        defects => format!("{flags} --defects {}", defects.join(",")),
-    }
 }
 
 fn now_ms(rig: &Rig) -> i64 {

@@ -4,6 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like the tests themselves")]
 
 mod defects_of_the_record;
+mod defects_of_the_schema;
+mod defects_of_the_transaction;
 mod fences;
 mod gate;
 mod leases;

@@ -7,7 +7,7 @@
 //! A record in Redis is one way to claim, a submit token another; without either, and for an
 //! intent that no key names, the chain begins at the lock and the database alone decides.
 
-mod in_transaction;
+pub mod in_transaction;
 mod outcome;
 mod overdue;
 mod settling;

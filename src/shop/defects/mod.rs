@@ -5,12 +5,19 @@
 //! A new defect is a file, a `pub mod` line and a line in the table below.
 
 pub mod d01_unlock_before_commit;
+pub mod d13_redis_down_skips_guards;
 pub mod d23_no_available_guard;
 pub mod d24_no_unique_constraint;
 pub mod d25_check_then_insert;
 pub mod d26_duplicate_key_500;
 pub mod d27_duplicate_then_select_in_same_tx;
+pub mod d28_on_conflict_under_rr;
 pub mod d29_rmw_stock;
+pub mod d31_upsert_overwrites_order;
+pub mod d32_two_transactions;
+pub mod d33_autocommit;
+pub mod d34_snapshot_before_lock;
+pub mod d37_success_before_commit;
 pub mod d38_fingerprint_raw_json;
 pub mod d39_fingerprint_misses_quantity;
 pub mod d40_fingerprint_includes_volatile;
@@ -27,6 +34,7 @@ pub mod d50_blind_takeover;
 pub mod d51_no_repair_after_commit;
 pub mod d52_snapshot_not_stored;
 pub mod d53_replay_200;
+pub mod d54_expired_key_is_new_order;
 pub mod d55_stores_5xx_as_final;
 pub mod d56_waits_for_first;
 pub mod d57_in_progress_without_hint;
@@ -39,6 +47,8 @@ pub mod d63_token_reissued_is_new_order;
 pub mod d64_status_update_unconditional;
 pub mod d65_late_pay_revives_closed;
 pub mod d66_zero_rows_is_success;
+pub mod d70_rejection_keeps_stock;
+pub mod d73_unique_index_lets_null_or_deleted_escape;
 pub mod d74_fixed_window_straddled;
 
 mod need;
@@ -64,12 +74,19 @@ macro_rules! registry {
 
 registry! {
     UnlockBeforeCommit => d01_unlock_before_commit,
+    RedisDownSkipsGuards => d13_redis_down_skips_guards,
     NoAvailableGuard => d23_no_available_guard,
     NoUniqueConstraint => d24_no_unique_constraint,
     CheckThenInsert => d25_check_then_insert,
     DuplicateKey500 => d26_duplicate_key_500,
     DuplicateThenSelectInSameTx => d27_duplicate_then_select_in_same_tx,
+    OnConflictUnderRr => d28_on_conflict_under_rr,
     RmwStock => d29_rmw_stock,
+    UpsertOverwritesOrder => d31_upsert_overwrites_order,
+    TwoTransactions => d32_two_transactions,
+    Autocommit => d33_autocommit,
+    SnapshotBeforeLock => d34_snapshot_before_lock,
+    SuccessBeforeCommit => d37_success_before_commit,
     FingerprintRawJson => d38_fingerprint_raw_json,
     FingerprintMissesQuantity => d39_fingerprint_misses_quantity,
     FingerprintIncludesVolatile => d40_fingerprint_includes_volatile,
@@ -86,6 +103,7 @@ registry! {
     NoRepairAfterCommit => d51_no_repair_after_commit,
     SnapshotNotStored => d52_snapshot_not_stored,
     Replay200 => d53_replay_200,
+    ExpiredKeyIsNewOrder => d54_expired_key_is_new_order,
     Stores5xxAsFinal => d55_stores_5xx_as_final,
     WaitsForFirst => d56_waits_for_first,
     InProgressWithoutHint => d57_in_progress_without_hint,
@@ -98,6 +116,8 @@ registry! {
     StatusUpdateUnconditional => d64_status_update_unconditional,
     LatePayRevivesClosed => d65_late_pay_revives_closed,
     ZeroRowsIsSuccess => d66_zero_rows_is_success,
+    RejectionKeepsStock => d70_rejection_keeps_stock,
+    UniqueIndexLetsNullOrDeletedEscape => d73_unique_index_lets_null_or_deleted_escape,
     FixedWindowStraddled => d74_fixed_window_straddled,
 }
 

@@ -3,7 +3,11 @@
 //! Apart from its partners, which bring it to light: a defect of a step that is never taken would
 //! prove nothing, so the shop refuses to start with one.
 
-use crate::shop::settings::{Idempotency, LeaseKind, LockBy, LockPer, Settings, Stock};
+use super::Defect;
+use crate::shop::{
+    schema::UniqueIndex,
+    settings::{Idempotency, Isolation, LeaseKind, LockBy, LockPer, RedisDown, Settings, Stock},
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
@@ -19,6 +23,18 @@ pub enum Need {
     Window,
     /// Stock that is taken.
     Stock,
+    /// A lease in Redis of either kind.
+    LeaseOfRedis,
+    /// Transactions that see one moment.
+    Snapshot,
+    /// The database decides while Redis is away.
+    Arbitration,
+    /// The whole unique index over user and key.
+    IndexPerKey,
+    /// The partial one in its place.
+    IndexPerLivingKey,
+    /// Stock in a transaction of its own.
+    TwoTransactions,
 }
 
 impl Need {
@@ -33,6 +49,12 @@ impl Need {
             Self::Token => settings.idempotency == Idempotency::Token,
             Self::Window => settings.order_window.is_some(),
             Self::Stock => settings.stock != Stock::None,
+            Self::LeaseOfRedis => settings.lock == LockBy::Redis,
+            Self::Snapshot => settings.isolation != Isolation::ReadCommitted,
+            Self::Arbitration => settings.redis_down == RedisDown::Arbitrate,
+            Self::IndexPerKey => UniqueIndex::wanted(settings) == UniqueIndex::PerKey,
+            Self::IndexPerLivingKey => UniqueIndex::wanted(settings) == UniqueIndex::PerLivingKey,
+            Self::TwoTransactions => settings.defects.contains(&Defect::TwoTransactions),
         }
     }
 
@@ -47,6 +69,20 @@ impl Need {
             Self::Token => "submit tokens (--idempotency token)",
             Self::Window => "orders without a key (--order-window)",
             Self::Stock => "stock that is taken (--stock other than none)",
+            Self::LeaseOfRedis => "a lease in Redis (--lock redis)",
+            Self::Snapshot => {
+                "transactions that see one moment (--isolation repeatable-read or serializable)"
+            }
+            Self::Arbitration => "orders that are placed without Redis (--redis-down arbitrate)",
+            Self::IndexPerKey => {
+                "the unique index over user and key (--one-order-per key, and no defect that \
+                 changes the index)"
+            }
+            Self::IndexPerLivingKey => {
+                "a unique index over user and key to cut down (--one-order-per key, and no \
+                 no-unique-constraint)"
+            }
+            Self::TwoTransactions => "stock in its own transaction (--defects two-transactions)",
         }
     }
 }
