@@ -304,3 +304,23 @@ async fn d61_a_claim_that_ends_before_its_work_lets_a_second_order_in() {
     let (orders, duplicate) = duplicate_of_long_work(&broken).await;
     assert_eq!((orders, duplicate.status), (2, 201));
 }
+
+/// Statuses of one request at an instance with an even number, then at one with an odd one.
+async fn at_two_releases(defects: &[&str]) -> (u16, u16) {
+    let (rig, even) = Rig::with_shop(&flags("--instance 0", defects), 10).await;
+    let odd = rig.shop(&flags("--instance 1", defects)).await;
+    let first = even.order("u1", "k1", 1).await.status;
+    let again = odd.order("u1", "k1", 1).await.status;
+    assert_eq!(rig.orders().await, 1);
+    even.kill().await;
+    odd.kill().await;
+    rig.stop().await;
+    (first, again)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn d75_a_retry_at_another_release_is_a_mismatch() {
+    assert_eq!(at_two_releases(&[]).await, (201, 201));
+    let broken = ["fingerprint-rules-differ-between-instances"];
+    assert_eq!(at_two_releases(&broken).await, (201, 409));
+}

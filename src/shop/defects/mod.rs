@@ -50,6 +50,7 @@ pub mod d66_zero_rows_is_success;
 pub mod d70_rejection_keeps_stock;
 pub mod d73_unique_index_lets_null_or_deleted_escape;
 pub mod d74_fixed_window_straddled;
+pub mod d75_fingerprint_rules_differ_between_instances;
 
 mod need;
 mod set;
@@ -119,6 +120,7 @@ registry! {
     RejectionKeepsStock => d70_rejection_keeps_stock,
     UniqueIndexLetsNullOrDeletedEscape => d73_unique_index_lets_null_or_deleted_escape,
     FixedWindowStraddled => d74_fixed_window_straddled,
+    FingerprintRulesDifferBetweenInstances => d75_fingerprint_rules_differ_between_instances,
 }
 
 /// What `--list-defects` tells.
