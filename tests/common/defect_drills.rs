@@ -1,10 +1,13 @@
 //! The drill of each defect under `profiles/defects/`, and the invariant that it must break.
 
 /// File name without its ending, and the code of the finding.
-pub const DEFECT_DRILLS: [(&str, &str); 24] = [
+pub const DEFECT_DRILLS: [(&str, &str); 31] = [
     ("d23-no-available-guard", "I01"),
     ("d26-duplicate-key-500", "I08"),
     ("d27-duplicate-then-select-in-same-tx", "I08"),
+    ("d31-upsert-overwrites-order", "I07"),
+    ("d33-autocommit", "I03"),
+    ("d34-snapshot-before-lock", "I02"),
     ("d38-fingerprint-raw-json", "I07"),
     ("d39-fingerprint-misses-quantity", "I07"),
     ("d40-fingerprint-includes-volatile", "I07"),
@@ -20,10 +23,14 @@ pub const DEFECT_DRILLS: [(&str, &str); 24] = [
     ("d58-missing-key-accepted", "I26"),
     ("d59-merges-equal-bodies", "I16"),
     ("d60-mismatch-changes-record", "R3"),
+    ("d61-record-expires-before-commit", "I02"),
     ("d62-token-check-then-delete", "I02"),
     ("d63-token-reissued-is-new-order", "I06"),
     ("d64-status-update-unconditional", "I10"),
     ("d65-late-pay-revives-closed", "I10"),
     ("d66-zero-rows-is-success", "I25"),
+    ("d70-rejection-keeps-stock", "I03"),
+    ("d73-unique-index-lets-null-or-deleted-escape", "I02"),
     ("d74-fixed-window-straddled", "I02"),
+    ("d75-fingerprint-rules-differ-between-instances", "I07"),
 ];
