@@ -15,7 +15,7 @@ use super::{
     defects::{
         Defect, DefectSet, d38_fingerprint_raw_json, d39_fingerprint_misses_quantity,
         d40_fingerprint_includes_volatile, d42_fingerprint_never_checked,
-        d43_fingerprint_float_ids,
+        d43_fingerprint_float_ids, d75_fingerprint_rules_differ_between_instances,
     },
     wish::{FIRST_ADDRESS, Wish, Written},
 };
@@ -28,7 +28,7 @@ pub struct Fingerprint(String);
 pub type Rule = fn(&Written) -> Fingerprint;
 
 /// Chosen once, at the start.
-pub fn rule(defects: DefectSet) -> Rule {
+pub fn rule(defects: DefectSet, instance: u32) -> Rule {
     if defects.has(Defect::FingerprintRawJson) {
         d38_fingerprint_raw_json::fingerprint
     } else if defects.has(Defect::FingerprintMissesQuantity) {
@@ -37,6 +37,8 @@ pub fn rule(defects: DefectSet) -> Rule {
         d40_fingerprint_includes_volatile::fingerprint
     } else if defects.has(Defect::FingerprintFloatIds) {
         d43_fingerprint_float_ids::fingerprint
+    } else if defects.has(Defect::FingerprintRulesDifferBetweenInstances) {
+        d75_fingerprint_rules_differ_between_instances::rule(instance)
     } else {
         |written| Fingerprint::of(&written.wish)
     }
@@ -100,7 +102,7 @@ mod tests {
 
     fn taken(defects: &[Defect], body: &str) -> Fingerprint {
         let written = wish::read(body.as_bytes()).expect("a good body");
-        rule(defects.iter().copied().collect())(&written)
+        rule(defects.iter().copied().collect(), 0)(&written)
     }
 
     fn of(body: &str) -> Fingerprint {

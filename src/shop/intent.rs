@@ -62,7 +62,7 @@ impl Reader {
         Self {
             is_named_by_token: settings.idempotency == Idempotency::Token,
             without_key,
-            fingerprint: fingerprint::rule(defects),
+            fingerprint: fingerprint::rule(defects, settings.instance),
         }
     }
 

@@ -63,6 +63,15 @@ pub async fn insert_or_fail(
         Insert::Plain => INSERT,
         Insert::UnlessThere => INSERT_UNLESS_THERE,
     };
+    insert_by(statement, connection, intent).await
+}
+
+/// By a statement that gives the order's number, or no row.
+pub async fn insert_by(
+    statement: &'static str,
+    connection: &mut OrderConnection,
+    intent: &Intent,
+) -> Result<Option<Order>, ShopError> {
     let wish = &intent.wish;
     let inserted = sqlx::query_scalar(statement)
         .bind(&intent.user)

@@ -10,7 +10,10 @@
 use sqlx::{Connection, PgConnection};
 
 use super::{
-    defects::{Defect, DefectSet, d23_no_available_guard, d24_no_unique_constraint},
+    defects::{
+        Defect, DefectSet, d23_no_available_guard, d24_no_unique_constraint,
+        d73_unique_index_lets_null_or_deleted_escape,
+    },
     error::ShopError,
     scope::Scope,
     settings::{OneOrderPer, Settings},
@@ -32,6 +35,8 @@ macro_rules! part {
 const PER_KEY: Statements = part!("sql/create_one_per_key.sql", "sql/drop_one_per_key.sql");
 const PER_BARE_KEY: Statements =
     part!("sql/create_one_per_bare_key.sql", "sql/drop_one_per_bare_key.sql");
+const PER_LIVING_KEY: Statements =
+    part!("sql/create_one_per_living_key.sql", "sql/drop_one_per_living_key.sql");
 const PER_USER: Statements = part!("sql/create_one_per_user.sql", "sql/drop_one_per_user.sql");
 const PER_WINDOW: Statements =
     part!("sql/create_one_per_window.sql", "sql/drop_one_per_window.sql");
@@ -46,6 +51,7 @@ const LOCK_ID: i64 = 0x6f72_6465_7273;
 pub enum UniqueIndex {
     PerKey,
     PerBareKey,
+    PerLivingKey,
     PerUser,
     None,
 }
@@ -62,23 +68,33 @@ pub enum StockCheck {
 struct Parts {
     per_key: bool,
     per_bare_key: bool,
+    per_living_key: bool,
     per_user: bool,
     per_window: bool,
     stock_check: bool,
     key_required: bool,
 }
 
+impl UniqueIndex {
+    pub fn wanted(settings: &Settings) -> Self {
+        let defects: DefectSet = settings.defects.iter().copied().collect();
+        if defects.has(Defect::NoUniqueConstraint) {
+            return d24_no_unique_constraint::index();
+        }
+        match settings.one_order_per {
+            OneOrderPer::Key if defects.has(Defect::UniqueIndexLetsNullOrDeletedEscape) => {
+                d73_unique_index_lets_null_or_deleted_escape::index()
+            }
+            OneOrderPer::Key => Scope::of(defects).index(),
+            OneOrderPer::User => Self::PerUser,
+        }
+    }
+}
+
 impl Parts {
     fn wanted(settings: &Settings) -> Self {
         let defects: DefectSet = settings.defects.iter().copied().collect();
-        let index = if defects.has(Defect::NoUniqueConstraint) {
-            d24_no_unique_constraint::index()
-        } else {
-            match settings.one_order_per {
-                OneOrderPer::Key => Scope::of(defects).index(),
-                OneOrderPer::User => UniqueIndex::PerUser,
-            }
-        };
+        let index = UniqueIndex::wanted(settings);
         let check = if defects.has(Defect::NoAvailableGuard) {
             d23_no_available_guard::check()
         } else {
@@ -87,10 +103,12 @@ impl Parts {
         Self {
             per_key: index == UniqueIndex::PerKey,
             per_bare_key: index == UniqueIndex::PerBareKey,
+            per_living_key: index == UniqueIndex::PerLivingKey,
             per_user: index == UniqueIndex::PerUser,
             per_window: index != UniqueIndex::None && settings.order_window.is_some(),
             stock_check: check == StockCheck::NotNegative,
-            key_required: settings.order_window.is_none()
+            key_required: index != UniqueIndex::PerLivingKey
+                && settings.order_window.is_none()
                 && !defects.has(Defect::MissingKeyAccepted),
         }
     }
@@ -100,6 +118,7 @@ impl Parts {
         [
             (self.per_key, wanted.per_key, PER_KEY),
             (self.per_bare_key, wanted.per_bare_key, PER_BARE_KEY),
+            (self.per_living_key, wanted.per_living_key, PER_LIVING_KEY),
             (self.per_user, wanted.per_user, PER_USER),
             (self.per_window, wanted.per_window, PER_WINDOW),
             (self.stock_check, wanted.stock_check, STOCK_CHECK),
@@ -126,9 +145,17 @@ async fn create(connection: &mut PgConnection, wanted: Parts) -> Result<(), sqlx
     if !tables {
         sqlx::raw_sql(TABLES).execute(&mut *tx).await?;
     }
-    let (per_key, per_bare_key, per_user, per_window, stock_check, key_required) =
+    let (per_key, per_bare_key, per_living_key, per_user, per_window, stock_check, key_required) =
         sqlx::query_as(PARTS_PRESENT).fetch_one(&mut *tx).await?;
-    let present = Parts { per_key, per_bare_key, per_user, per_window, stock_check, key_required };
+    let present = Parts {
+        per_key,
+        per_bare_key,
+        per_living_key,
+        per_user,
+        per_window,
+        stock_check,
+        key_required,
+    };
     for statement in present.changes_to(wanted) {
         sqlx::raw_sql(statement).execute(&mut *tx).await?;
     }
@@ -170,6 +197,8 @@ mod tests {
         let without_index = changes(all, "shop --order-window 10m --defects D24");
         assert_eq!(without_index, [PER_KEY.1, PER_WINDOW.1]);
         assert_eq!(changes("shop", "shop --defects D23"), [STOCK_CHECK.1]);
+        let partial = changes("shop", "shop --defects D73");
+        assert_eq!(partial, [PER_KEY.1, PER_LIVING_KEY.0, KEY_REQUIRED.1]);
         assert_eq!(changes("shop --defects D23", "shop"), [STOCK_CHECK.0]);
     }
 }

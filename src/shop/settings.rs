@@ -391,6 +391,11 @@ pub mod tests {
             ("shop --lock none --defects D12", "it needs a lock ("),
             ("shop --lock-per user --defects D11", "it needs a lock on the product"),
             ("shop --idempotency postgres --defects D46", "it needs the record in Redis"),
+            ("shop --defects D28", "it needs transactions that see one moment"),
+            ("shop --redis-down reject --defects D13", "orders that are placed without Redis"),
+            ("shop --defects D24,D31", "no defect that changes the index"),
+            ("shop --one-order-per user --defects D73", "it needs a unique index"),
+            ("shop --defects D70", "it needs stock in its own transaction"),
         ] {
             let refusal = settings(flags).check().expect_err(flags).to_string();
             assert!(refusal.contains(why), "{flags}: {refusal}");

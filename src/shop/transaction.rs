@@ -10,6 +10,7 @@ use sha2::{Digest, Sha256};
 use sqlx::{PgConnection, Postgres, pool::PoolConnection};
 
 use super::{
+    defects::{Defect, d33_autocommit},
     error::{ShopError, asks_for_another_try},
     settings::Isolation,
     state::Shop,
@@ -21,6 +22,8 @@ const ADVISORY_UNLOCK: &str = include_str!("sql/advisory_unlock.sql");
 pub struct OrderConnection {
     inner: PoolConnection<Postgres>,
     begin: &'static str,
+    /// False where each statement commits by itself.
+    has_transactions: bool,
     transaction: Transaction,
     /// The number of the advisory lock that this connection holds.
     advisory_lock: Option<i64>,
@@ -42,7 +45,9 @@ impl OrderConnection {
             Isolation::RepeatableRead => "BEGIN ISOLATION LEVEL REPEATABLE READ",
             Isolation::Serializable => "BEGIN ISOLATION LEVEL SERIALIZABLE",
         };
-        Ok(Self { inner, begin, transaction: Transaction::None, advisory_lock: None })
+        let has_transactions = !shop.has(Defect::Autocommit);
+        let transaction = Transaction::None;
+        Ok(Self { inner, begin, has_transactions, transaction, advisory_lock: None })
     }
 
     pub async fn begin(&mut self) -> Result<(), ShopError> {
@@ -125,7 +130,11 @@ impl OrderConnection {
         Ok(())
     }
 
+    /// BEGIN, COMMIT or ROLLBACK.
     async fn send(&mut self, statement: &'static str) -> Result<(), sqlx::Error> {
+        if !self.has_transactions {
+            return d33_autocommit::send();
+        }
         let sent = sqlx::raw_sql(statement).execute(&mut *self.inner).await;
         sent.map(drop)
     }

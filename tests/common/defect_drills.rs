@@ -1,13 +1,16 @@
 //! The drill of each defect under `profiles/defects/`, and the invariant that it must break.
 
 /// File name without its ending, and the code of the finding.
-pub const DEFECT_DRILLS: [(&str, &str); 31] = [
+pub const DEFECT_DRILLS: [(&str, &str); 38] = [
     ("d08-lease-shorter-than-work", "I03"),
     ("d11-lock-on-user-not-stock", "I03"),
     ("d23-no-available-guard", "I01"),
     ("d26-duplicate-key-500", "I08"),
     ("d27-duplicate-then-select-in-same-tx", "I08"),
     ("d30-rowcount-ignored", "I03"),
+    ("d31-upsert-overwrites-order", "I07"),
+    ("d33-autocommit", "I03"),
+    ("d34-snapshot-before-lock", "I02"),
     ("d35-for-update-outside-tx", "I03"),
     ("d38-fingerprint-raw-json", "I07"),
     ("d39-fingerprint-misses-quantity", "I07"),
@@ -24,6 +27,7 @@ pub const DEFECT_DRILLS: [(&str, &str); 31] = [
     ("d58-missing-key-accepted", "I26"),
     ("d59-merges-equal-bodies", "I16"),
     ("d60-mismatch-changes-record", "R3"),
+    ("d61-record-expires-before-commit", "I02"),
     ("d62-token-check-then-delete", "I02"),
     ("d63-token-reissued-is-new-order", "I06"),
     ("d64-status-update-unconditional", "I10"),
@@ -32,5 +36,8 @@ pub const DEFECT_DRILLS: [(&str, &str); 31] = [
     ("d67-new-payment-id-per-try", "I14"),
     ("d68-pay-before-commit", "I14"),
     ("d69-paying-never-reconciled", "I14"),
+    ("d70-rejection-keeps-stock", "I03"),
+    ("d73-unique-index-lets-null-or-deleted-escape", "I02"),
     ("d74-fixed-window-straddled", "I02"),
+    ("d75-fingerprint-rules-differ-between-instances", "I07"),
 ];

@@ -3,14 +3,9 @@
 use std::time::{Duration, Instant};
 
 use dupeproof::guard::Signal;
-use redis::Script;
 
 use crate::gate::{Gate, Stop};
-use crate::rig::{Rig, until};
-
-fn sha(script: &str) -> String {
-    Script::new(script).get_hash().to_owned()
-}
+use crate::rig::{Rig, sha, until};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lock_that_another_has_is_waited_for_and_no_longer_than_said() {

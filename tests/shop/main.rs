@@ -5,13 +5,17 @@
 
 mod defects_of_the_fence;
 mod defects_of_the_lease;
+mod defects_of_the_record;
+mod defects_of_the_schema;
 mod defects_of_the_stock;
+mod defects_of_the_transaction;
 mod fences;
 mod gate;
 mod leases;
 mod orders;
 mod parked;
 mod redis_down;
+mod reference;
 
 mod rig;
 mod strategies;

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use crate::rig::Rig;
 
-fn end_redis(rig: &Rig) {
+pub fn end_redis(rig: &Rig) {
     rig.lab.redis.open().unwrap().signal(Signal::Kill).unwrap();
 }
 

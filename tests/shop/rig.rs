@@ -251,6 +251,19 @@ pub async fn send(address: &str, head: &str, body: &[u8]) -> Reply {
     }
 }
 
+/// The flags with these defects, or without any.
+pub fn flags(flags: &str, defects: &[&str]) -> String {
+    match defects {
+        [] => flags.to_owned(),
+        defects => format!("{flags} --defects {}", defects.join(",")),
+    }
+}
+
+/// By what a request names this script.
+pub fn sha(script: &str) -> String {
+    redis::Script::new(script).get_hash().to_owned()
+}
+
 /// Looks again and again until it is so.
 pub async fn until<T>(mut look: impl AsyncFnMut() -> Result<T, String>) -> T {
     let deadline = Instant::now() + SOON;

@@ -12,7 +12,9 @@ use super::Outcome;
 use crate::shop::{
     defects::{
         Defect, d01_unlock_before_commit, d22_fence_refusal_says_sold_out, d26_duplicate_key_500,
-        d27_duplicate_then_select_in_same_tx, d59_merges_equal_bodies, d74_fixed_window_straddled,
+        d27_duplicate_then_select_in_same_tx, d31_upsert_overwrites_order,
+        d37_success_before_commit, d54_expired_key_is_new_order, d59_merges_equal_bodies,
+        d74_fixed_window_straddled,
     },
     error::ShopError,
     intent::{Intent, Name},
@@ -34,16 +36,19 @@ pub enum Guard {
     Look,
     /// The look was before the lease, and is trusted.
     LookedBefore,
+    /// Without Redis: a look, so that a duplicate needn't touch the shelf, then
+    /// `ON CONFLICT DO NOTHING`.
+    LookThenOnConflict,
 }
 
 /// How the statements went, before the transaction is ended.
-enum Written {
+pub enum Written {
     Order(Order),
     Found(Order),
     Refused(Refusal),
 }
 
-enum Refusal {
+pub enum Refusal {
     ByStock(Outcome),
     ByIndex,
 }
@@ -58,9 +63,13 @@ impl Guard {
         }
     }
 
+    fn looks(self) -> bool {
+        matches!(self, Self::Look | Self::LookThenOnConflict)
+    }
+
     fn insert(self) -> Insert {
         match self {
-            Self::OnConflict => Insert::UnlessThere,
+            Self::OnConflict | Self::LookThenOnConflict => Insert::UnlessThere,
             Self::Look | Self::LookedBefore => Insert::Plain,
         }
     }
@@ -74,7 +83,19 @@ pub async fn place(
     connection: &mut OrderConnection,
     lease: &mut Lease,
 ) -> Result<Outcome, ShopError> {
-    let written = match write(shop, intent, guard, connection, lease).await {
+    let written = write(shop, intent, guard, connection, lease).await;
+    end(shop, intent, connection, lease, written).await
+}
+
+/// COMMIT, or ROLLBACK and a look for the winner.
+pub async fn end(
+    shop: &Shop,
+    intent: &Intent,
+    connection: &mut OrderConnection,
+    lease: &mut Lease,
+    written: Result<Written, ShopError>,
+) -> Result<Outcome, ShopError> {
+    let written = match written {
         Ok(written) => written,
         Err(error) => {
             // If ROLLBACK fails too, the connection is closed, and the first error says why.
@@ -91,6 +112,8 @@ pub async fn place(
             }
             if shop.has(Defect::UnlockBeforeCommit) {
                 d01_unlock_before_commit::commit(shop, connection, lease).await?;
+            } else if shop.has(Defect::SuccessBeforeCommit) {
+                d37_success_before_commit::commit(shop, intent, connection, &order).await?;
             } else {
                 connection.commit().await?;
             }
@@ -105,7 +128,11 @@ pub async fn place(
             if matches!(refusal, Refusal::ByIndex) {
                 shop.metrics.unique_conflicts.inc();
             }
-            let winner = order::find(shop, connection, intent).await?;
+            let winner = if shop.has(Defect::ExpiredKeyIsNewOrder) {
+                d54_expired_key_is_new_order::winner()
+            } else {
+                order::find(shop, connection, intent).await?
+            };
             match (winner, refusal) {
                 (Some(winner), _) => Ok(Outcome::of_winner(shop, intent, winner)),
                 (None, Refusal::ByStock(outcome)) => Ok(outcome),
@@ -122,8 +149,22 @@ async fn write(
     connection: &mut OrderConnection,
     lease: &Lease,
 ) -> Result<Written, ShopError> {
+    match look_and_take(shop, intent, guard, connection, lease).await? {
+        Some(written) => Ok(written),
+        None => insert(shop, intent, guard, connection, lease).await,
+    }
+}
+
+/// `None` if the units are taken, and the order is to be inserted.
+pub async fn look_and_take(
+    shop: &Shop,
+    intent: &Intent,
+    guard: Guard,
+    connection: &mut OrderConnection,
+    lease: &Lease,
+) -> Result<Option<Written>, ShopError> {
     if let Some(winner) = look(shop, intent, guard, connection).await? {
-        return Ok(Written::Found(winner));
+        return Ok(Some(Written::Found(winner)));
     }
     lease.must_hold()?;
     let sale = Sale::of(shop, intent, lease.fence);
@@ -136,14 +177,23 @@ async fn write(
         }
         Taking::FenceRefused(highest) => Some(Outcome::FencedOff { highest }),
     };
-    if let Some(outcome) = refused {
-        return Ok(Written::Refused(Refusal::ByStock(outcome)));
-    }
+    Ok(refused.map(|outcome| Written::Refused(Refusal::ByStock(outcome))))
+}
+
+pub async fn insert(
+    shop: &Shop,
+    intent: &Intent,
+    guard: Guard,
+    connection: &mut OrderConnection,
+    lease: &Lease,
+) -> Result<Written, ShopError> {
     lease.must_hold()?;
     let inserted = if shop.has(Defect::DuplicateKey500) {
         d26_duplicate_key_500::insert(connection, intent).await?
     } else if shop.has(Defect::DuplicateThenSelectInSameTx) {
         d27_duplicate_then_select_in_same_tx::insert(shop, connection, intent).await?
+    } else if shop.has(Defect::UpsertOverwritesOrder) {
+        d31_upsert_overwrites_order::insert(connection, intent).await?
     } else {
         order::insert(connection, intent, guard.insert()).await?
     };
@@ -172,7 +222,7 @@ async fn look(
             d74_fixed_window_straddled::look(connection, intent, window).await
         }
         Name::Window(window) => window::look(connection, intent, window).await,
-        _ if guard == Guard::Look => order::find(shop, connection, intent).await,
+        _ if guard.looks() => order::find(shop, connection, intent).await,
         _ => Ok(None),
     }
 }

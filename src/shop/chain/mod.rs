@@ -7,7 +7,7 @@
 //! A record in Redis is one way to claim, a submit token another; without either, and for an
 //! intent that no key names, the chain begins at the lock and the database alone decides.
 
-mod in_transaction;
+pub mod in_transaction;
 mod outcome;
 mod overdue;
 mod settling;
@@ -17,6 +17,7 @@ mod with_token;
 mod without_redis;
 
 pub use outcome::Outcome;
+pub use settling::Settling;
 
 use std::sync::Arc;
 

@@ -8,6 +8,7 @@
 
 use super::{Outcome, settling::Settling};
 use crate::shop::{
+    defects::{Defect, d50_blind_takeover, d51_no_repair_after_commit},
     error::ShopError,
     intent::Intent,
     order, reconciliation,
@@ -24,8 +25,16 @@ pub async fn resolve(
     record: &Record,
     previous: Ownership,
 ) -> Result<Option<Outcome>, ShopError> {
-    if let Some(known) = repaired(shop, intent, record, &previous.owner).await? {
-        return Ok(Some(known));
+    if shop.has(Defect::BlindTakeover) {
+        return d50_blind_takeover::take_over(shop, record).await.map(|()| None);
+    }
+    let known = if shop.has(Defect::NoRepairAfterCommit) {
+        d51_no_repair_after_commit::look(shop, intent).await?
+    } else {
+        repaired(shop, intent, record, &previous.owner).await?
+    };
+    if known.is_some() {
+        return Ok(known);
     }
     if previous.owners >= shop.settings.owners_at_most {
         return park(shop, intent, &record.owned_by(previous.owner)).await.map(Some);
@@ -78,6 +87,6 @@ async fn repaired(
         return Ok(None);
     };
     let placed = Ok(Outcome::of_winner(shop, intent, winner));
-    Settling::of(&placed).carry_out(shop, &record.owned_by(owner.clone())).await;
+    Settling::of(shop, intent, &placed).carry_out(shop, &record.owned_by(owner.clone())).await;
     placed.map(Some)
 }

@@ -7,7 +7,14 @@
 
 use super::Outcome;
 use crate::shop::{
-    answer::Answer, error::ShopError, fingerprint::Fingerprint, record::Record, speak, state::Shop,
+    answer::Answer,
+    defects::{Defect, d47_delete_record_on_exception, d55_stores_5xx_as_final},
+    error::ShopError,
+    fingerprint::Fingerprint,
+    intent::Intent,
+    record::Record,
+    speak,
+    state::Shop,
 };
 
 /// What the record is to be brought to.
@@ -23,7 +30,19 @@ pub enum Settling {
 }
 
 impl Settling {
-    pub fn of(placed: &Result<Outcome, ShopError>) -> Self {
+    pub fn of(shop: &Shop, intent: &Intent, placed: &Result<Outcome, ShopError>) -> Self {
+        match placed {
+            Err(_) if shop.has(Defect::DeleteRecordOnException) => {
+                d47_delete_record_on_exception::settling()
+            }
+            Err(error) if shop.has(Defect::Stores5xxAsFinal) => {
+                d55_stores_5xx_as_final::settling(intent, error)
+            }
+            placed => Self::by_what_is_certain(placed),
+        }
+    }
+
+    fn by_what_is_certain(placed: &Result<Outcome, ShopError>) -> Self {
         match placed {
             // A winner of another intent repairs the record to its own.
             Ok(
@@ -61,12 +80,12 @@ mod tests {
 
     #[test]
     fn what_is_certain_is_stored_and_what_certainly_was_not_is_given_back() {
-        let stored = Settling::of(&Ok(Outcome::Replayed(order("CREATED"))));
+        let stored = Settling::by_what_is_certain(&Ok(Outcome::Replayed(order("CREATED"))));
         assert!(matches!(stored, Settling::Success { .. }));
-        assert_eq!(Settling::of(&Ok(Outcome::SoldOut)), Settling::GiveBack);
-        assert_eq!(Settling::of(&Err(ShopError::LeaseLost)), Settling::GiveBack);
+        assert_eq!(Settling::by_what_is_certain(&Ok(Outcome::SoldOut)), Settling::GiveBack);
+        assert_eq!(Settling::by_what_is_certain(&Err(ShopError::LeaseLost)), Settling::GiveBack);
         let unclear = ShopError::CommitUnclear { source: sqlx::Error::WorkerCrashed };
-        assert_eq!(Settling::of(&Err(unclear)), Settling::Leave);
-        assert_eq!(Settling::of(&Ok(Outcome::InProgress)), Settling::Leave);
+        assert_eq!(Settling::by_what_is_certain(&Err(unclear)), Settling::Leave);
+        assert_eq!(Settling::by_what_is_certain(&Ok(Outcome::InProgress)), Settling::Leave);
     }
 }

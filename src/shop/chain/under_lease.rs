@@ -11,7 +11,10 @@ use super::{
     in_transaction::{self, Guard},
 };
 use crate::shop::{
-    defects::{Defect, d25_check_then_insert},
+    defects::{
+        Defect, d13_redis_down_skips_guards, d25_check_then_insert, d28_on_conflict_under_rr,
+        d32_two_transactions, d34_snapshot_before_lock,
+    },
     error::ShopError,
     intent::Intent,
     lock::{self, Lease},
@@ -26,9 +29,20 @@ use crate::shop::{
 const GRANTS: u32 = 2;
 
 pub async fn place(shop: &Shop, intent: &Intent) -> Result<Outcome, ShopError> {
-    let mut early = match shop.settings.begin {
+    let begin_at = if shop.has(Defect::SnapshotBeforeLock) {
+        d34_snapshot_before_lock::begin()
+    } else {
+        shop.settings.begin
+    };
+    let mut early = match begin_at {
         Begin::AfterLock => None,
-        Begin::BeforeLock | Begin::BeforeLockWithRead => Some(begin(shop).await?),
+        Begin::BeforeLock => Some(begin(shop).await?),
+        Begin::BeforeLockWithRead => {
+            let mut connection = begin(shop).await?;
+            // Read for its snapshot alone: what it says may be old once the lease is held.
+            stock::shelf(&mut connection, intent.wish.product_id).await?;
+            Some(connection)
+        }
     };
     let placed = place_with(shop, intent, &mut early).await;
     if let Some(mut connection) = early {
@@ -45,12 +59,6 @@ async fn place_with(
     intent: &Intent,
     early: &mut Option<OrderConnection>,
 ) -> Result<Outcome, ShopError> {
-    if shop.settings.begin == Begin::BeforeLockWithRead
-        && let Some(connection) = early
-    {
-        // Read for its snapshot alone: what it says may be old once the lease is held.
-        stock::shelf(connection, intent.wish.product_id).await?;
-    }
     let guard = if shop.has(Defect::CheckThenInsert) {
         if let Some(winner) = d25_check_then_insert::look(shop, intent, early.as_mut()).await? {
             return Ok(Outcome::of_winner(shop, intent, winner));
@@ -85,7 +93,12 @@ async fn place_with(
 pub async fn place_without_lock(shop: &Shop, intent: &Intent) -> Result<Outcome, ShopError> {
     shop.metrics.without_redis.inc();
     let mut lease = Lease::without_lock(shop, intent);
-    transact(shop, intent, Guard::OnConflict, &mut None, &mut lease).await
+    let guard = if shop.has(Defect::RedisDownSkipsGuards) {
+        d13_redis_down_skips_guards::guard()
+    } else {
+        Guard::LookThenOnConflict
+    };
+    transact(shop, intent, guard, &mut None, &mut lease).await
 }
 
 /// `None` if the lock couldn't be had.
@@ -131,15 +144,23 @@ async fn repeat(
     connection: &mut OrderConnection,
     lease: &mut Lease,
 ) -> Result<Outcome, ShopError> {
+    let tries_at_most = if shop.has(Defect::OnConflictUnderRr) {
+        d28_on_conflict_under_rr::TRANSACTION_TRIES
+    } else {
+        retry::TRANSACTION_TRIES
+    };
     let mut tries = 1;
     loop {
         if !connection.has_begun() {
             connection.begin().await?;
         }
-        match in_transaction::place(shop, intent, guard, connection, lease).await {
-            Err(error)
-                if error.is_worth_another_transaction() && tries < retry::TRANSACTION_TRIES =>
-            {
+        let placed = if shop.has(Defect::TwoTransactions) {
+            d32_two_transactions::place(shop, intent, guard, connection, lease).await
+        } else {
+            in_transaction::place(shop, intent, guard, connection, lease).await
+        };
+        match placed {
+            Err(error) if error.is_worth_another_transaction() && tries < tries_at_most => {
                 shop.metrics.transaction_retries.inc();
                 retry::back_off(tries).await;
                 tries += 1;

@@ -6,7 +6,9 @@
 
 use super::{Claims, Outcome, overdue, settling::Settling, under_lease, without_redis};
 use crate::shop::{
-    defects::{Defect, d45_claim_in_process_memory},
+    defects::{
+        Defect, d45_claim_in_process_memory, d48_in_progress_never_expires, d56_waits_for_first,
+    },
     error::ShopError,
     intent::Intent,
     record::{Claim, Record},
@@ -27,7 +29,12 @@ impl Claims for WithRecord {
 
 async fn place(shop: &Shop, intent: &Intent, key: &str) -> Result<Outcome, ShopError> {
     let record = Record::of(shop, intent, key);
-    let claim = match record.claim(shop, intent).await {
+    let claim = if shop.has(Defect::WaitsForFirst) {
+        d56_waits_for_first::claim(shop, &record, intent).await
+    } else {
+        record.claim(shop, intent).await
+    };
+    let claim = match claim {
         Ok(claim) => claim,
         Err(error) if error.is_of_redis() => {
             return without_redis::place(shop, intent, &record).await;
@@ -42,6 +49,9 @@ async fn place(shop: &Shop, intent: &Intent, key: &str) -> Result<Outcome, ShopE
             shop.metrics.note_in_progress(ownership.age);
             return Ok(Outcome::InProgress);
         }
+        Claim::Overdue(_) if shop.has(Defect::InProgressNeverExpires) => {
+            return Ok(d48_in_progress_never_expires::outcome());
+        }
         Claim::Overdue(ownership) => {
             shop.metrics.note_in_progress(ownership.age);
             if let Some(known) = overdue::resolve(shop, intent, &record, ownership).await? {
@@ -51,6 +61,6 @@ async fn place(shop: &Shop, intent: &Intent, key: &str) -> Result<Outcome, ShopE
         Claim::Unknown(owner) => return overdue::look_again(shop, intent, &record, owner).await,
     }
     let placed = under_lease::place(shop, intent).await;
-    Settling::of(&placed).carry_out(shop, &record).await;
+    Settling::of(shop, intent, &placed).carry_out(shop, &record).await;
     placed
 }

@@ -15,6 +15,6 @@ pub async fn place(shop: &Shop, intent: &Intent, record: &Record) -> Result<Outc
         RedisDown::Arbitrate => under_lease::place_without_lock(shop, intent).await,
         RedisDown::Reject => Ok(Outcome::Unavailable),
     };
-    Settling::of(&placed).carry_out(shop, record).await;
+    Settling::of(shop, intent, &placed).carry_out(shop, record).await;
     placed
 }

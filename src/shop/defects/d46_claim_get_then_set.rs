@@ -44,7 +44,7 @@ pub async fn claim(
     if found.first().is_some_and(Option::is_some) {
         return Ok(Some(as_the_script_tells(found, now_ms)));
     }
-    let until_ms = now_ms.saturating_add_unsigned(as_millis(shop.settings.processing_lease()));
+    let until_ms = now_ms.saturating_add_unsigned(as_millis(record::processing_lease(shop)));
     redis::pipe()
         .cmd("HSET")
         .arg(&record.key)
@@ -55,7 +55,7 @@ pub async fn claim(
         .ignore()
         .cmd("PEXPIRE")
         .arg(&record.key)
-        .arg(as_millis(shop.settings.record_ttl))
+        .arg(as_millis(record::life_in_progress(shop)))
         .ignore()
         .query_async::<()>(&mut redis)
         .await

@@ -16,6 +16,7 @@ pub mod d09_renew_failure_ignored;
 pub mod d10_global_lock_key;
 pub mod d11_lock_on_user_not_stock;
 pub mod d12_lock_wait_unbounded;
+pub mod d13_redis_down_skips_guards;
 pub mod d15_unlock_error_swallowed;
 pub mod d16_unlock_retry_blind;
 pub mod d18_fence_not_checked;
@@ -28,10 +29,16 @@ pub mod d24_no_unique_constraint;
 pub mod d25_check_then_insert;
 pub mod d26_duplicate_key_500;
 pub mod d27_duplicate_then_select_in_same_tx;
+pub mod d28_on_conflict_under_rr;
 pub mod d29_rmw_stock;
 pub mod d30_rowcount_ignored;
+pub mod d31_upsert_overwrites_order;
+pub mod d32_two_transactions;
+pub mod d33_autocommit;
+pub mod d34_snapshot_before_lock;
 pub mod d35_for_update_outside_tx;
 pub mod d36_external_call_in_tx;
+pub mod d37_success_before_commit;
 pub mod d38_fingerprint_raw_json;
 pub mod d39_fingerprint_misses_quantity;
 pub mod d40_fingerprint_includes_volatile;
@@ -41,12 +48,21 @@ pub mod d43_fingerprint_float_ids;
 pub mod d44_key_not_scoped;
 pub mod d45_claim_in_process_memory;
 pub mod d46_claim_get_then_set;
+pub mod d47_delete_record_on_exception;
+pub mod d48_in_progress_never_expires;
+pub mod d49_in_progress_lives_as_long_as_the_record;
+pub mod d50_blind_takeover;
+pub mod d51_no_repair_after_commit;
 pub mod d52_snapshot_not_stored;
 pub mod d53_replay_200;
+pub mod d54_expired_key_is_new_order;
+pub mod d55_stores_5xx_as_final;
+pub mod d56_waits_for_first;
 pub mod d57_in_progress_without_hint;
 pub mod d58_missing_key_accepted;
 pub mod d59_merges_equal_bodies;
 pub mod d60_mismatch_changes_record;
+pub mod d61_record_expires_before_commit;
 pub mod d62_token_check_then_delete;
 pub mod d63_token_reissued_is_new_order;
 pub mod d64_status_update_unconditional;
@@ -55,7 +71,10 @@ pub mod d66_zero_rows_is_success;
 pub mod d67_new_payment_id_per_try;
 pub mod d68_pay_before_commit;
 pub mod d69_paying_never_reconciled;
+pub mod d70_rejection_keeps_stock;
+pub mod d73_unique_index_lets_null_or_deleted_escape;
 pub mod d74_fixed_window_straddled;
+pub mod d75_fingerprint_rules_differ_between_instances;
 
 mod need;
 mod set;
@@ -91,6 +110,7 @@ registry! {
     GlobalLockKey => d10_global_lock_key,
     LockOnUserNotStock => d11_lock_on_user_not_stock,
     LockWaitUnbounded => d12_lock_wait_unbounded,
+    RedisDownSkipsGuards => d13_redis_down_skips_guards,
     UnlockErrorSwallowed => d15_unlock_error_swallowed,
     UnlockRetryBlind => d16_unlock_retry_blind,
     FenceNotChecked => d18_fence_not_checked,
@@ -103,10 +123,16 @@ registry! {
     CheckThenInsert => d25_check_then_insert,
     DuplicateKey500 => d26_duplicate_key_500,
     DuplicateThenSelectInSameTx => d27_duplicate_then_select_in_same_tx,
+    OnConflictUnderRr => d28_on_conflict_under_rr,
     RmwStock => d29_rmw_stock,
     RowcountIgnored => d30_rowcount_ignored,
+    UpsertOverwritesOrder => d31_upsert_overwrites_order,
+    TwoTransactions => d32_two_transactions,
+    Autocommit => d33_autocommit,
+    SnapshotBeforeLock => d34_snapshot_before_lock,
     ForUpdateOutsideTx => d35_for_update_outside_tx,
     ExternalCallInTx => d36_external_call_in_tx,
+    SuccessBeforeCommit => d37_success_before_commit,
     FingerprintRawJson => d38_fingerprint_raw_json,
     FingerprintMissesQuantity => d39_fingerprint_misses_quantity,
     FingerprintIncludesVolatile => d40_fingerprint_includes_volatile,
@@ -116,12 +142,21 @@ registry! {
     KeyNotScoped => d44_key_not_scoped,
     ClaimInProcessMemory => d45_claim_in_process_memory,
     ClaimGetThenSet => d46_claim_get_then_set,
+    DeleteRecordOnException => d47_delete_record_on_exception,
+    InProgressNeverExpires => d48_in_progress_never_expires,
+    InProgressLivesAsLongAsTheRecord => d49_in_progress_lives_as_long_as_the_record,
+    BlindTakeover => d50_blind_takeover,
+    NoRepairAfterCommit => d51_no_repair_after_commit,
     SnapshotNotStored => d52_snapshot_not_stored,
     Replay200 => d53_replay_200,
+    ExpiredKeyIsNewOrder => d54_expired_key_is_new_order,
+    Stores5xxAsFinal => d55_stores_5xx_as_final,
+    WaitsForFirst => d56_waits_for_first,
     InProgressWithoutHint => d57_in_progress_without_hint,
     MissingKeyAccepted => d58_missing_key_accepted,
     MergesEqualBodies => d59_merges_equal_bodies,
     MismatchChangesRecord => d60_mismatch_changes_record,
+    RecordExpiresBeforeCommit => d61_record_expires_before_commit,
     TokenCheckThenDelete => d62_token_check_then_delete,
     TokenReissuedIsNewOrder => d63_token_reissued_is_new_order,
     StatusUpdateUnconditional => d64_status_update_unconditional,
@@ -130,7 +165,10 @@ registry! {
     NewPaymentIdPerTry => d67_new_payment_id_per_try,
     PayBeforeCommit => d68_pay_before_commit,
     PayingNeverReconciled => d69_paying_never_reconciled,
+    RejectionKeepsStock => d70_rejection_keeps_stock,
+    UniqueIndexLetsNullOrDeletedEscape => d73_unique_index_lets_null_or_deleted_escape,
     FixedWindowStraddled => d74_fixed_window_straddled,
+    FingerprintRulesDifferBetweenInstances => d75_fingerprint_rules_differ_between_instances,
 }
 
 /// What `--list-defects` tells.

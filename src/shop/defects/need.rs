@@ -4,7 +4,10 @@
 //! prove nothing, so the shop refuses to start with one.
 
 use super::Defect;
-use crate::shop::settings::{Idempotency, LeaseKind, LockBy, LockPer, Settings, Stock};
+use crate::shop::{
+    schema::UniqueIndex,
+    settings::{Idempotency, Isolation, LeaseKind, LockBy, LockPer, RedisDown, Settings, Stock},
+};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Need {
@@ -26,6 +29,18 @@ pub enum Need {
     Stock,
     /// A payment provider.
     Provider,
+    /// A lease in Redis of either kind.
+    LeaseOfRedis,
+    /// Transactions that see one moment.
+    Snapshot,
+    /// The database decides while Redis is away.
+    Arbitration,
+    /// The whole unique index over user and key.
+    IndexPerKey,
+    /// The partial one in its place.
+    IndexPerLivingKey,
+    /// Stock in a transaction of its own.
+    TwoTransactions,
 }
 
 impl Need {
@@ -48,6 +63,12 @@ impl Need {
             Self::Window => settings.order_window.is_some(),
             Self::Stock => settings.stock != Stock::None,
             Self::Provider => settings.paying.payments_url.is_some(),
+            Self::LeaseOfRedis => settings.lock == LockBy::Redis,
+            Self::Snapshot => settings.isolation != Isolation::ReadCommitted,
+            Self::Arbitration => settings.redis_down == RedisDown::Arbitrate,
+            Self::IndexPerKey => UniqueIndex::wanted(settings) == UniqueIndex::PerKey,
+            Self::IndexPerLivingKey => UniqueIndex::wanted(settings) == UniqueIndex::PerLivingKey,
+            Self::TwoTransactions => settings.defects.contains(&Defect::TwoTransactions),
         }
     }
 
@@ -67,6 +88,20 @@ impl Need {
             Self::Window => "orders without a key (--order-window)",
             Self::Stock => "stock that is taken (--stock other than none)",
             Self::Provider => "a payment provider (--payments-url, or [lab.payments] in a profile)",
+            Self::LeaseOfRedis => "a lease in Redis (--lock redis)",
+            Self::Snapshot => {
+                "transactions that see one moment (--isolation repeatable-read or serializable)"
+            }
+            Self::Arbitration => "orders that are placed without Redis (--redis-down arbitrate)",
+            Self::IndexPerKey => {
+                "the unique index over user and key (--one-order-per key, and no defect that \
+                 changes the index)"
+            }
+            Self::IndexPerLivingKey => {
+                "a unique index over user and key to cut down (--one-order-per key, and no \
+                 no-unique-constraint)"
+            }
+            Self::TwoTransactions => "stock in its own transaction (--defects two-transactions)",
         }
     }
 }

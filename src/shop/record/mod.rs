@@ -11,7 +11,7 @@ mod found;
 
 pub use found::{Fields, Found, Ownership, State};
 
-use std::sync::LazyLock;
+use std::{sync::LazyLock, time::Duration};
 
 use redis::{Script, aio::ConnectionManager};
 
@@ -19,7 +19,8 @@ use crate::shop::{
     answer::Answer,
     defects::{
         Defect, d41_fingerprint_not_checked_in_progress, d46_claim_get_then_set,
-        d60_mismatch_changes_record,
+        d49_in_progress_lives_as_long_as_the_record, d60_mismatch_changes_record,
+        d61_record_expires_before_commit,
     },
     duration::as_millis,
     error::ShopError,
@@ -106,8 +107,8 @@ impl Record {
             .key(&self.key)
             .arg(intent.fingerprint.as_str())
             .arg(self.owner.as_str())
-            .arg(as_millis(shop.settings.record_ttl))
-            .arg(as_millis(shop.settings.processing_lease()))
+            .arg(as_millis(life_in_progress(shop)))
+            .arg(as_millis(processing_lease(shop)))
             .invoke_async(&mut shop.redis.clone())
             .await
             .map_err(failed("claiming the record"))
@@ -119,7 +120,7 @@ impl Record {
             .key(&self.key)
             .arg(previous.as_str())
             .arg(self.owner.as_str())
-            .arg(as_millis(shop.settings.processing_lease()))
+            .arg(as_millis(processing_lease(shop)))
             .invoke_async(&mut shop.redis.clone())
             .await
             .map_err(failed("taking the record over"))
@@ -169,6 +170,24 @@ impl Record {
             .invoke_async(&mut shop.redis.clone())
             .await
             .map_err(failed("giving the claim back"))
+    }
+}
+
+/// How long a record lives if nobody brings it to its end.
+pub fn life_in_progress(shop: &Shop) -> Duration {
+    if shop.has(Defect::RecordExpiresBeforeCommit) {
+        d61_record_expires_before_commit::life(&shop.settings)
+    } else {
+        shop.settings.record_ttl
+    }
+}
+
+/// How long an owner is let alone.
+pub fn processing_lease(shop: &Shop) -> Duration {
+    if shop.has(Defect::InProgressLivesAsLongAsTheRecord) {
+        d49_in_progress_lives_as_long_as_the_record::processing_lease(&shop.settings)
+    } else {
+        shop.settings.processing_lease()
     }
 }
 

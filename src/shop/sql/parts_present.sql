@@ -1,5 +1,6 @@
 SELECT to_regclass('orders_one_per_key') IS NOT NULL AS per_key,
        to_regclass('orders_one_per_bare_key') IS NOT NULL AS per_bare_key,
+       to_regclass('orders_one_per_living_key') IS NOT NULL AS per_living_key,
        to_regclass('orders_one_per_user') IS NOT NULL AS per_user,
        to_regclass('orders_one_per_window') IS NOT NULL AS per_window,
        EXISTS (SELECT FROM pg_constraint

@@ -163,13 +163,18 @@ pub async fn put_back(
     if shop.settings.stock == Stock::None {
         return Ok(());
     }
-    let put = sqlx::query(PUT_BACK)
-        .bind(order.quantity)
-        .bind(order.product_id)
-        .execute(connection.raw())
-        .await;
-    connection.checked("putting stock back", put)?;
+    put_units_back(connection, order.product_id, order.quantity).await?;
     note(connection, order, order.quantity).await
+}
+
+/// Without a movement: that is the caller's.
+pub async fn put_units_back(
+    connection: &mut OrderConnection,
+    product_id: i64,
+    quantity: i32,
+) -> Result<(), ShopError> {
+    let put = sqlx::query(PUT_BACK).bind(quantity).bind(product_id).execute(connection.raw()).await;
+    connection.checked("putting stock back", put).map(drop)
 }
 
 /// `None` for a product that isn't in the table.

@@ -1,0 +1,1 @@
+DROP INDEX orders_one_per_living_key
