@@ -1,20 +1,33 @@
 //! Pages under `docs/measured/`.
 
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Writes a page with its head: what, when, with which command, on what machine.
 pub fn write(name: &str, title: &str, body: &str) {
     let mut page = String::new();
     let _ = writeln!(page, "# {title}\n");
-    let _ = writeln!(page, "- date: {}", jiff::Timestamp::now().strftime("%Y-%m-%d"));
+    let _ = writeln!(page, "- date: {}", today());
     let _ = writeln!(page, "- command: `make soak`");
     let _ = writeln!(page, "- machine: {}\n", machine());
     page.push_str(body);
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/measured").join(name);
+    let path = path(name);
     std::fs::create_dir_all(path.parent().expect("it has a folder")).expect("docs can be written");
     std::fs::write(path, page).expect("docs/measured can be written");
+}
+
+/// A page as it was written last; empty if there is none.
+pub fn read(name: &str) -> String {
+    std::fs::read_to_string(path(name)).unwrap_or_default()
+}
+
+pub fn today() -> String {
+    jiff::Timestamp::now().strftime("%Y-%m-%d").to_string()
+}
+
+fn path(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/measured").join(name)
 }
 
 fn machine() -> String {
