@@ -1,9 +1,9 @@
 //! R5: `in progress` is legal only while something is.
 //!
-//! The catalogue's rule names another attempt of the key. A pending answer also stands for a lease
-//! that couldn't be had, and a lease is kept per key, user or product; so any other attempt of these
-//! three, or of the same order where one is acted on, is an excuse, unless it was known to be complete before the request left. An attempt with an
-//! unknown outcome never is. What comes after an acknowledgement of the same request is R3's.
+//! The catalogue's rule names another attempt of the key. A pending answer also stands for a lock that
+//! couldn't be had, and a lock may be kept per key, user or product, or be one for all orders; so any
+//! other attempt is an excuse, unless it was known to be complete before the request left. An attempt
+//! with an unknown outcome never is. What comes after an acknowledgement of the same request is R3's.
 
 use crate::codes::{R5, Severity};
 use crate::history::{Attempt, Outcome};
@@ -23,7 +23,8 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     if !bench.knows_every_attempt() {
         return Ruling::not_known(&R5);
     }
-    let lanes = Lanes::new(&bench.index, bench.columns.said.product);
+    // One lock for all orders makes everybody wait for everybody.
+    let lanes = Lanes::new(&bench.index, false);
     let may_be_mismatch = bench.contract().mismatch_may_be_in_progress();
     let mut wrong = Vec::new();
     for (_, key) in bench.index.keyed() {
@@ -94,8 +95,8 @@ fn finding(bench: &Bench<'_>, wrong: &[(&KeyGroup<'_>, &Attempt)]) -> Option<Fin
             product: Some(bench.case.history.intent(attempt.intent).product),
         },
         therefore: vec![format!(
-            "there was nothing to wait for, because every other attempt of the same key, user or \
-             product was answered more than a second before {} left at {}, or left after its answer",
+            "there was nothing to wait for, because every other attempt was answered more than a \
+             second before {} left at {}, or left after its answer",
             bench.index.name_of(attempt),
             attempt.first_byte.unwrap_or_default()
         )],

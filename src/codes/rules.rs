@@ -70,13 +70,12 @@ pub static R5: Code = Code {
     severity: Some(Severity::Contract),
     what: "A request was answered `in progress` although nothing that it could have waited for was \
            still going on. Its client waits for something that never ends.",
-    checked: "For every pending answer: another attempt of the same key, user or product (a lease may \
-              be kept for any of these) that was begun before the answer and wasn't known to be \
+    checked: "For every pending answer: another attempt, of any key (a lock may be kept for a key, a \
+              user, a product or all orders), that was begun before the answer and wasn't known to be \
               complete before the request. Attempts near the end of an instance are exempt.",
     causes: &[
         "a record stays in progress after its request has failed",
         "a lease isn't released, or has no time to live",
-        "a lock is shared with something unrelated",
     ],
     cure: "Give the record a short processing lease with an owner; on failure release it by owner, and \
            on expiry look into the orders table before taking over.",
