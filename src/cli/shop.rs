@@ -2,8 +2,12 @@
 
 use clap::Args;
 
-use crate::shop::{self, ShopArgs};
+use crate::report::format::filled;
+use crate::shop::{self, DefectInfo, ShopArgs};
 use crate::ui::{self, Exit, Failure};
+
+const WIDTH: usize = 80;
+const INDENT: &str = "     ";
 
 #[derive(Debug, Args)]
 pub(crate) struct ShopCommand {
@@ -17,7 +21,7 @@ pub(crate) async fn shop(command: ShopCommand) -> Result<Exit, Failure> {
         return Ok(Exit::Passed);
     }
     if command.shop.list_strategies {
-        ui::result(&shop::strategies());
+        ui::result(&fitted(&shop::strategies()));
         return Ok(Exit::Passed);
     }
     match shop::serve(command.shop).await {
@@ -38,17 +42,46 @@ fn failure(error: &shop::ShopError) -> Failure {
 }
 
 fn list() -> String {
-    let mut out = String::new();
-    for defect in shop::defects() {
-        out.push_str(&format!("{}  {}\n     {}\n", defect.id, defect.switch, defect.does));
-        let partners: Vec<_> = defect.partners.iter().map(ToString::to_string).collect();
-        if !partners.is_empty() {
-            out.push_str(&format!("     shows together with: {}\n", partners.join(", ")));
+    let entries: Vec<String> = shop::defects().iter().map(entry).collect();
+    entries.join("\n")
+}
+
+/// A defect as a paragraph that fits a terminal.
+fn entry(defect: &DefectInfo) -> String {
+    let partners: Vec<_> = defect.partners.iter().map(ToString::to_string).collect();
+    let together =
+        (!partners.is_empty()).then(|| format!("shows together with: {}", partners.join(", ")));
+    let needs = defect.needs.iter().map(|need| format!("needs {}", need.text()));
+    let told = [defect.does.to_owned()].into_iter().chain(together).chain(needs);
+    let mut out = format!("{}  {}\n", defect.id, defect.switch);
+    for sentence in told.chain([format!("found by: {}", defect.finds)]) {
+        for line in filled(&sentence, WIDTH - INDENT.len()) {
+            out.push_str(&format!("{INDENT}{line}\n"));
         }
-        for need in defect.needs {
-            out.push_str(&format!("     needs {}\n", need.text()));
-        }
-        out.push_str(&format!("     found by: {}\n", defect.finds));
     }
     out
+}
+
+/// The same lines, those that are too long continued below.
+fn fitted(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let indent = &line[..line.len() - line.trim_start().len()];
+        for piece in filled(line.trim_start(), WIDTH - indent.len()) {
+            out.push_str(&format!("{indent}{piece}\n"));
+        }
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_is_wider_than_a_terminal() {
+        for text in [list(), fitted(&shop::strategies())] {
+            assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
+        }
+    }
 }

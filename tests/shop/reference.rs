@@ -125,11 +125,13 @@ fn the_program_lists_what_the_code_has() {
         assert!(output.status.success());
         String::from_utf8(output.stdout).unwrap()
     };
-    let told = output("--list-defects");
+    let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let told = words(&output("--list-defects"));
     for info in defects() {
-        assert!(told.contains(&format!("{}  {}\n     {}\n", info.id, info.switch, info.does)));
+        assert!(told.contains(&format!("{} {} {}", info.id, info.switch, info.does)), "{told}");
+        assert!(told.contains(&words(&format!("found by: {}", info.finds))), "{told}");
     }
-    assert_eq!(output("--list-strategies"), strategies());
+    assert_eq!(words(&output("--list-strategies")), words(&strategies()));
 }
 
 #[test]
