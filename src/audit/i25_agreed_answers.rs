@@ -115,7 +115,7 @@ struct Clauses<'b, 'a> {
 
 impl<'b, 'a> Clauses<'b, 'a> {
     fn new(bench: &'b Bench<'a>) -> Self {
-        let lanes = Lanes::new(&bench.index, bench.columns.said.product);
+        let lanes = Lanes::new(&bench.index);
         Self { bench, lanes, vouched: vouched(bench) }
     }
 
@@ -128,10 +128,9 @@ impl<'b, 'a> Clauses<'b, 'a> {
         let may_be_mismatch = contract.other_parameters == OtherParameters::Unsaid
             && !is_replay
             && key.variants.iter().filter(|it| it.was_sent()).count() > 1;
-        let product = self.bench.case.history.intent(attempt.intent).product;
         let may_be_early = contract.in_progress.statuses.is_empty()
             && !is_after(key.variants.iter().filter_map(told).min())
-            && self.lanes.of_key(key).may_have_waited(product, attempt);
+            && self.lanes.of_key(key).may_have_waited(attempt);
         self.vouched.contains(variant.intent.request.as_str())
             && self.bench.knows_every_attempt()
             && !may_be_mismatch

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 
 use crate::codes::{I07, Severity};
 use crate::history::{Attempt, Outcome};
-use crate::profile::{OtherParameters, Target};
+use crate::profile::{OtherParameters, Profile, Target};
 
 use super::bench::Bench;
 use super::index::{KeyGroup, Variant, may_have_acted, same_id};
@@ -48,7 +48,7 @@ impl Kind {
 }
 
 pub(super) fn findings(bench: &Bench<'_>) -> Vec<Finding> {
-    let lanes = Lanes::new(&bench.index, bench.columns.said.product);
+    let lanes = Lanes::new(&bench.index);
     let mut pairs = Vec::new();
     for (_, key) in bench.index.placing().filter(|(_, key)| key.variants.len() > 1) {
         let by_order = acknowledged(key).into_iter().chain(by_row(bench, key));
@@ -138,10 +138,9 @@ fn pending<'a>(
         if both().any(|attempt| may_have_freed(bench, attempt, accepted)) {
             continue;
         }
-        let product = variant.intent.product;
         let put_off = || variant.attempts.iter().filter(|it| it.outcome == Outcome::Pending);
         let has_waited = |attempt: &Attempt| {
-            !is_no_lease(bench, attempt) && lanes.may_have_waited_for_another_key(product, attempt)
+            !is_no_lease(bench, attempt) && lanes.may_have_waited_for_another_key(attempt)
         };
         // One that waited for a lease held the claim meanwhile, and the others may have met that.
         if put_off().any(|attempt| has_waited(attempt) && attempt.first_byte <= accepted.completed)
@@ -161,11 +160,13 @@ fn pending<'a>(
     None
 }
 
-/// Whether the lab's shop put an attempt off sooner than it gives up on a lease.
+/// Whether the lab's shop put an attempt off sooner than it gives up on a lock: that is when the next
+/// pause would end too late, and a pause is up to one and a half times its setting.
 fn is_no_lease(bench: &Bench<'_>, attempt: &Attempt) -> bool {
     let took = attempt.completed.zip(attempt.first_byte).map(|(end, begin)| end.since(begin));
-    let is_lab = bench.case.profile.target == Target::Lab;
-    is_lab && took.is_some_and(|took| took < bench.case.profile.lab.lock_wait)
+    let Profile { target, lab, .. } = &bench.case.profile;
+    let earliest = lab.lock_wait.saturating_sub(lab.lock_poll * 2);
+    *target == Target::Lab && took.is_some_and(|took| took < earliest)
 }
 
 /// Whether an attempt may have held the claim and given it up before the acknowledgement. Its own

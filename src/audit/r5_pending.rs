@@ -23,8 +23,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     if !bench.knows_every_attempt() {
         return Ruling::not_known(&R5);
     }
-    // One lock for all orders makes everybody wait for everybody.
-    let lanes = Lanes::new(&bench.index, false);
+    let lanes = Lanes::new(&bench.index);
     let may_be_mismatch = bench.contract().mismatch_may_be_in_progress();
     let mut wrong = Vec::new();
     for (_, key) in bench.index.keyed() {
@@ -55,12 +54,11 @@ fn unfounded<'a>(
     variant: &Variant<'a>,
 ) -> Vec<&'a Attempt> {
     let told = variant.first_acknowledged().and_then(|attempt| attempt.completed);
-    let product = variant.intent.product;
     let is_wrong = |attempt: &&Attempt| {
         attempt.outcome == Outcome::Pending
             && told.is_none_or(|told| attempt.first_byte <= Some(told))
             && !bench.index.is_disturbed(attempt)
-            && !lanes.may_have_waited(product, attempt)
+            && !lanes.may_have_waited(attempt)
     };
     variant.attempts.iter().copied().filter(is_wrong).collect()
 }

@@ -5,6 +5,7 @@ use std::fmt::Write;
 
 use clap::Args;
 
+use super::shop::defect;
 use crate::codes::{self, Code, Severity};
 use crate::report::format::filled;
 use crate::ui::{self, Exit, Failure};
@@ -41,17 +42,26 @@ pub(crate) fn explain(args: &ExplainArgs) -> Result<Exit, Failure> {
             ui::result(&text(code));
             Ok(Exit::Passed)
         }
-        None => Err(Failure::usage(
-            format!("there is no code `{wanted}`"),
-            match codes::like(wanted) {
-                Some(code) => format!(
-                    "Did you mean {} ({})? Run `dupeproof explain` for the list of all.",
-                    code.id, code.title
-                ),
-                None => "Run `dupeproof explain` for the list of all.".to_owned(),
-            },
-        )),
+        None => explain_defect(wanted),
     }
+}
+
+/// Codes name the defects of the lab's shop that they find, so those are explained too.
+fn explain_defect(wanted: &str) -> Result<Exit, Failure> {
+    if let Some(told) = defect(wanted) {
+        ui::result(&told);
+        return Ok(Exit::Passed);
+    }
+    Err(Failure::usage(
+        format!("there is no code `{wanted}`"),
+        match codes::like(wanted) {
+            Some(code) => format!(
+                "Did you mean {} ({})? Run `dupeproof explain` for the list of all.",
+                code.id, code.title
+            ),
+            None => "Run `dupeproof explain` for the list of all.".to_owned(),
+        },
+    ))
 }
 
 fn text(code: &Code) -> String {

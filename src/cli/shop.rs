@@ -35,7 +35,11 @@ fn failure(error: &shop::ShopError) -> Failure {
     let mut failure = Failure::usage(error.to_string(), "See `dupeproof shop --help`.");
     let mut source = std::error::Error::source(error);
     while let Some(cause) = source {
-        failure.because.push(cause.to_string());
+        let told = cause.to_string();
+        // Drivers end their own text with that of their cause, or give it once more.
+        if failure.because.last().is_none_or(|last| !last.ends_with(&told)) {
+            failure.because.push(told);
+        }
         source = cause.source();
     }
     failure
@@ -44,6 +48,12 @@ fn failure(error: &shop::ShopError) -> Failure {
 fn list() -> String {
     let entries: Vec<String> = shop::defects().iter().map(entry).collect();
     entries.join("\n")
+}
+
+/// A defect by its id or its switch, told; `None` for anything else.
+pub(super) fn defect(name: &str) -> Option<String> {
+    let named = |info: &&DefectInfo| info.id.eq_ignore_ascii_case(name) || info.switch == name;
+    shop::defects().iter().find(named).map(entry)
 }
 
 /// A defect as a paragraph that fits a terminal.

@@ -11,6 +11,7 @@ use axum::{
     http::{HeaderName, HeaderValue, Response, StatusCode, header},
     response::IntoResponse,
 };
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 
 use super::{error::ShopError, order::Order, token::Token};
@@ -79,6 +80,13 @@ impl Answer {
     /// Nothing is certain yet: ask again, and not before a second has passed.
     pub fn come_back(code: &str) -> Self {
         Self { has_hint: true, ..Self::code(StatusCode::ACCEPTED, code) }
+    }
+
+    /// The same, and where to look for the order of this key meanwhile.
+    pub fn come_back_to(code: &str, key: Option<&str>) -> Self {
+        let encoded = key.map(|key| utf8_percent_encode(key, NON_ALPHANUMERIC));
+        let location = encoded.map_or_else(String::new, |key| format!("/orders/by-key/{key}"));
+        Self { location, ..Self::come_back(code) }
     }
 
     /// A refusal that tells the state which it is due to.
@@ -182,5 +190,7 @@ mod tests {
         assert_eq!(response.status(), StatusCode::ACCEPTED);
         assert_eq!(response.headers()["retry-after"], "1");
         assert!(!response.headers().contains_key("location"));
+        let response = Answer::come_back_to("BUSY", Some("k 1/2")).into_response();
+        assert_eq!(response.headers()["location"], "/orders/by-key/k%201%2F2");
     }
 }

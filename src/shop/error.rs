@@ -66,6 +66,7 @@ pub enum ShopError {
 
 const SERIALIZATION_FAILURE: &str = "40001";
 const DEADLOCK_DETECTED: &str = "40P01";
+const LOCK_NOT_AVAILABLE: &str = "55P03";
 
 impl ShopError {
     /// True when the command line is to be corrected, not the world around it.
@@ -101,6 +102,22 @@ impl ShopError {
     /// Redis can't be asked, or refuses: what it did isn't known, and the database can do without.
     pub fn is_of_redis(&self) -> bool {
         matches!(self, Self::Redis { .. })
+    }
+
+    /// The record can't be read, which the order table can do without; the next answer mends it.
+    pub fn is_of_the_record(&self) -> bool {
+        matches!(self, Self::RecordUnreadable { .. })
+    }
+
+    /// Somebody held a row for longer than anybody should wait for it.
+    pub fn is_lock_timeout(&self) -> bool {
+        match self {
+            Self::Postgres { source, .. } => {
+                let code = source.as_database_error().and_then(DatabaseError::code);
+                code.as_deref() == Some(LOCK_NOT_AVAILABLE)
+            }
+            _ => false,
+        }
     }
 
     pub fn is_unique_violation(&self) -> bool {
@@ -154,9 +171,10 @@ fn is_unavailable(error: &sqlx::Error) -> bool {
         sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed | sqlx::Error::Io(_) => true,
         sqlx::Error::Database(refusal) => {
             let code = refusal.code().unwrap_or_default();
-            // 08 connection, 40 rolled back, 53 resources, 57 operator intervention:
+            // 08 connection, 40 rolled back, 53 resources, 55 not in this state (locked), 57 operator
+            // intervention:
             // https://www.postgresql.org/docs/15/errcodes-appendix.html
-            ["08", "40", "53", "57"].contains(&code.get(..2).unwrap_or_default())
+            ["08", "40", "53", "55", "57"].contains(&code.get(..2).unwrap_or_default())
         }
         _ => false,
     }

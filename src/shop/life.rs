@@ -155,6 +155,9 @@ pub fn refused_or_repeated(shop: &Shop, order: Order, step: Step) -> Answer {
 pub fn as_it_stands(order: &Order, step: Step) -> Answer {
     if order.status == step.leads_to() {
         Answer::current(order)
+    } else if order.status == "CREATED" {
+        // It can be made again: another step was taken back between the UPDATE and the look.
+        Answer::come_back("BUSY")
     } else {
         Answer::with_state(StatusCode::CONFLICT, "WRONG_STATE", &order.status)
     }

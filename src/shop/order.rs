@@ -30,10 +30,12 @@ pub struct Order {
     pub quantity: i32,
     pub fingerprint: Fingerprint,
     pub status: String,
+    /// Under which it was placed.
+    pub key: Option<String>,
 }
 
 /// The columns of an order, as every statement gives them.
-pub type Row = (i64, i64, i32, String, String);
+pub type Row = (i64, i64, i32, String, String, Option<String>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Insert {
@@ -91,6 +93,7 @@ pub async fn insert_by(
         quantity: wish.quantity,
         fingerprint: intent.fingerprint.clone(),
         status: "CREATED".to_owned(),
+        key: intent.name.key().map(str::to_owned),
     }))
 }
 
@@ -112,6 +115,17 @@ pub async fn find(
     };
     let found = query.fetch_optional(connection.raw()).await;
     let found: Option<Row> = connection.checked("looking for the order", found)?;
+    Ok(found.map(Order::from))
+}
+
+/// The order of a user under a key, whatever it holds.
+pub async fn by_key(shop: &Shop, user: &str, key: &str) -> Result<Option<Order>, ShopError> {
+    let found: Option<Row> = sqlx::query_as(shop.scope.order_by_key())
+        .bind(user)
+        .bind(key)
+        .fetch_optional(&shop.postgres)
+        .await
+        .map_err(|source| ShopError::Postgres { doing: "reading an order", source })?;
     Ok(found.map(Order::from))
 }
 
@@ -139,8 +153,9 @@ pub async fn of_user(
 }
 
 impl From<Row> for Order {
-    fn from((id, product_id, quantity, fingerprint, status): Row) -> Self {
-        Self { id, product_id, quantity, fingerprint: Fingerprint::read(fingerprint), status }
+    fn from((id, product_id, quantity, fingerprint, status, key): Row) -> Self {
+        let fingerprint = Fingerprint::read(fingerprint);
+        Self { id, product_id, quantity, fingerprint, status, key }
     }
 }
 
@@ -151,6 +166,7 @@ pub mod tests {
     /// One unit of product 42.
     pub fn order(status: &str) -> Order {
         let fingerprint = Fingerprint::over("an order");
-        Order { id: 1417, product_id: 42, quantity: 1, fingerprint, status: status.to_owned() }
+        let (status, key) = (status.to_owned(), Some("k1".to_owned()));
+        Order { id: 1417, product_id: 42, quantity: 1, fingerprint, status, key }
     }
 }

@@ -24,7 +24,7 @@ use super::{
     headers,
     life::{self, Step, Subject},
     metrics::{CONTENT_TYPE, Came},
-    order, reconciliation, speak,
+    order, reconciliation, record, speak,
     state::Shop,
     submit_token,
 };
@@ -41,12 +41,17 @@ pub fn orders(shop: Arc<Shop>) -> Router {
     Router::new()
         .route("/orders", post(post_order))
         .route("/orders/{id}", get(get_order))
+        .route("/orders/by-key/{key}", get(get_order_by_key))
         .route("/orders/{id}/pay", post(pay))
         .route("/orders/{id}/close", post(close))
         .route("/tokens", post(post_token))
         .route("/reconciliation", get(open_cases))
         .route("/metrics", get(metrics))
         .route("/healthz", get(health))
+        .fallback(async || Answer::code(StatusCode::NOT_FOUND, "UNKNOWN_ROUTE"))
+        .method_not_allowed_fallback(async || {
+            Answer::code(StatusCode::METHOD_NOT_ALLOWED, "WRONG_METHOD")
+        })
         .with_state(shop)
 }
 
@@ -91,6 +96,31 @@ async fn get_order(State(shop): State<Arc<Shop>>, Path(id): Path<String>) -> Ans
         Ok(None) => Answer::unknown_order(),
         Err(error) => {
             speak::problem(shop.settings.instance, "GET /orders", &error);
+            Answer::failure(&error)
+        }
+    }
+}
+
+/// Where a duplicate is told to look while its order is being placed.
+async fn get_order_by_key(
+    State(shop): State<Arc<Shop>>,
+    Path(key): Path<String>,
+    headers: HeaderMap,
+) -> Answer {
+    let user = match headers::user(&headers) {
+        Ok(user) => user,
+        Err(refusal) => return refusal.answer(),
+    };
+    let found = match order::by_key(&shop, user, &key).await {
+        Ok(Some(order)) => return Answer::current(&order),
+        Ok(None) => record::is_there(&shop, user, &key).await,
+        Err(error) => Err(error),
+    };
+    match found {
+        Ok(true) => Answer::come_back_to("IN_PROGRESS", Some(&key)),
+        Ok(false) => Answer::unknown_order(),
+        Err(error) => {
+            speak::problem(shop.settings.instance, "GET /orders/by-key", &error);
             Answer::failure(&error)
         }
     }

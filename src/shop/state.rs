@@ -35,6 +35,8 @@ use super::{
 
 const REDIS_CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 const REDIS_RECONNECT_DELAY_MAX: Duration = Duration::from_millis(500);
+/// Shorter than any buyer waits for an answer, as PostgreSQL reads it.
+const ROW_WAIT: &str = "8s";
 const POOL_WAIT: Duration = Duration::from_secs(30);
 
 pub struct Shop {
@@ -136,7 +138,9 @@ async fn connect_postgres(args: &ShopArgs) -> Result<PgPool, ShopError> {
     let options = url
         .parse::<PgConnectOptions>()
         .map_err(|source| ShopError::PostgresUrl { flag: "database-url", source })?
-        .disable_statement_logging();
+        .disable_statement_logging()
+        // A holder of a row that hangs must not make everybody else hang with it.
+        .options([("lock_timeout", ROW_WAIT)]);
     let place = format!("{}:{}", options.get_host(), options.get_port());
     let unreachable = |source| ShopError::PostgresUnreachable { place: place.clone(), source };
 

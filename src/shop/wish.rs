@@ -69,9 +69,11 @@ pub fn read(bytes: &[u8]) -> Result<Written<'_>, Refusal> {
         .map_or(Some(FIRST_ADDRESS), |version| whole(&version))
         .filter(|&version| version >= FIRST_ADDRESS)
         .ok_or(Refusal::Invalid("addressVersion must be a whole number from 1 upwards"))?;
-    let is_coupon = |coupon: &String| (1..=LONGEST_COUPON).contains(&coupon.len());
+    let is_coupon = |coupon: &String| {
+        (1..=LONGEST_COUPON).contains(&coupon.len()) && !coupon.contains(char::is_control)
+    };
     if body.coupon.as_ref().is_some_and(|coupon| !is_coupon(coupon)) {
-        return Err(Refusal::Invalid("coupon must be 1 to 64 bytes"));
+        return Err(Refusal::Invalid("coupon must be 1 to 64 bytes without control characters"));
     }
     Ok(Written {
         wish: Wish { product_id, quantity, address_version, coupon: body.coupon },
@@ -137,6 +139,7 @@ mod tests {
             r#"{"productId":42,"quantity":1,"quantity":2}"#,
             r#"{"productId":42,"quantity":1,"addressVersion":0}"#,
             r#"{"productId":42,"quantity":1,"coupon":""}"#,
+            r#"{"productId":42,"quantity":1,"coupon":"a\u0000b"}"#,
             r#"{"productId":9007199254740993.0,"quantity":1}"#,
             r#"{"productId":9007199254740993.5,"quantity":1}"#,
             r#"{"productId":1e300,"quantity":1}"#,

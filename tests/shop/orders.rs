@@ -112,3 +112,74 @@ async fn a_crowd_of_one_key_is_one_order_at_two_instances() {
     other.kill().await;
     rig.stop().await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_duplicate_is_told_where_to_look_and_finds_the_order_there() {
+    let (rig, shop) = Rig::with_shop("", 10).await;
+    let shelf = rig.hold_the_shelf().await;
+    let ordering = shop.ordering("u1", "k 1", 1);
+    rig.until_blocked(1).await;
+    let duplicate = shop.order("u1", "k 1", 1).await;
+    assert_eq!((duplicate.status, &duplicate.body["code"]), (202, &json!("IN_PROGRESS")));
+    assert!(duplicate.head.contains("location: /orders/by-key/k%201\r\n"), "{duplicate:?}");
+    let look =
+        || send(&shop.address, "GET /orders/by-key/k%201 HTTP/1.1\r\nX-User-Id: u1\r\n", b"");
+    assert_eq!(look().await.status, 202, "not yet");
+    shelf.release().await;
+    let placed = ordering.await.unwrap();
+    let found = look().await;
+    assert_eq!((found.status, &found.body["orderId"]), (200, &placed.body["orderId"]));
+    let of_nobody = "GET /orders/by-key/k%201 HTTP/1.1\r\nX-User-Id: u2\r\n";
+    assert_eq!(send(&shop.address, of_nobody, b"").await.status, 404);
+    shop.kill().await;
+    rig.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_record_that_cannot_be_read_is_mended_from_the_order_table() {
+    let (rig, shop) = Rig::with_shop("--redis-down reject", 10).await;
+    let first = shop.order("u1", "k1", 1).await;
+    for damage in [
+        "HDEL idem:orders:u1:k1 response_body",
+        "HSET idem:orders:u1:k1 response_status 99999",
+        "HSET idem:orders:u1:k1 status FOO",
+    ] {
+        let _: i64 = rig.redis_do(damage);
+        assert_eq!(shop.order("u1", "k1", 2).await.status, 409, "{damage}");
+        let _: i64 = rig.redis_do(damage);
+        let again = shop.order("u1", "k1", 1).await;
+        assert_eq!((again.status, &again.body), (201, &first.body), "{damage}");
+        assert_eq!(rig.redis_do::<String>("HGET idem:orders:u1:k1 status"), "SUCCESS", "{damage}");
+    }
+    assert_eq!((rig.orders().await, rig.left().await), (1, 9));
+    shop.kill().await;
+    rig.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn under_a_business_key_the_same_key_still_means_the_same_intent() {
+    for idempotency in ["postgres", "none", "redis+postgres"] {
+        let flags = format!("--one-order-per user --idempotency {idempotency}");
+        let (rig, shop) = Rig::with_shop(&flags, 10).await;
+        let first = shop.order("u1", "k1", 1).await;
+        assert_eq!(shop.order("u1", "k1", 5).await.status, 409, "{flags}");
+        for _ in 0..2 {
+            let other = shop.order("u1", "k2", 7).await;
+            assert_eq!((other.status, &other.body), (201, &first.body), "{flags}");
+        }
+        assert_eq!(rig.orders().await, 1, "{flags}");
+        shop.kill().await;
+        rig.stop().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_no_route_is_told_as_json() {
+    let (rig, shop) = Rig::with_shop("", 1).await;
+    let lost = shop.get("/order").await;
+    assert_eq!((lost.status, &lost.body["code"]), (404, &json!("UNKNOWN_ROUTE")));
+    let wrong = send(&shop.address, "PUT /orders HTTP/1.1\r\nContent-Length: 0\r\n", b"").await;
+    assert_eq!((wrong.status, &wrong.body["code"]), (405, &json!("WRONG_METHOD")));
+    shop.kill().await;
+    rig.stop().await;
+}

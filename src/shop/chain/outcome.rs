@@ -47,14 +47,13 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Under a business key there may be one order whatever it holds, so fingerprints don't count.
+    /// Under a business key there may be one order whatever another key asks for; the same key means
+    /// the same intent all the same.
     pub fn of_winner(shop: &Shop, intent: &Intent, winner: Order) -> Self {
-        let is_same = match shop.settings.one_order_per {
-            OneOrderPer::Key => {
-                fingerprint::is_same(shop.defects, &winner.fingerprint, &intent.fingerprint)
-            }
-            OneOrderPer::User => true,
-        };
+        let is_of_another_key = shop.settings.one_order_per == OneOrderPer::User
+            && winner.key.as_deref() != intent.name.key();
+        let is_same = is_of_another_key
+            || fingerprint::is_same(shop.defects, &winner.fingerprint, &intent.fingerprint);
         if is_same { Self::Replayed(winner) } else { Self::Mismatch { winner: Some(winner) } }
     }
 
@@ -64,11 +63,11 @@ impl Outcome {
             Self::Replayed(order) => replay(shop, intent, Answer::created(&order)).await?,
             Self::Stored(first) => replay(shop, intent, first).await?,
             Self::Mismatch { .. } => Answer::code(StatusCode::CONFLICT, "FINGERPRINT_MISMATCH"),
-            Self::InProgress => come_back(shop, "IN_PROGRESS"),
+            Self::InProgress => come_back(shop, intent, "IN_PROGRESS"),
             Self::TokenUsed => Answer::code(StatusCode::CONFLICT, "TOKEN_USED"),
             Self::SoldOut => Answer::code(StatusCode::UNPROCESSABLE_ENTITY, "SOLD_OUT"),
             Self::UnknownProduct => Answer::code(StatusCode::NOT_FOUND, "UNKNOWN_PRODUCT"),
-            Self::Busy | Self::FencedOff { .. } => come_back(shop, "BUSY"),
+            Self::Busy | Self::FencedOff { .. } => come_back(shop, intent, "BUSY"),
             Self::Parked => Answer::code(StatusCode::LOCKED, "UNKNOWN_OUTCOME"),
             Self::Unavailable => Answer {
                 status: StatusCode::SERVICE_UNAVAILABLE,
@@ -117,11 +116,11 @@ async fn replay(shop: &Shop, intent: &Intent, first: Answer) -> Result<Answer, S
     }
 }
 
-fn come_back(shop: &Shop, code: &str) -> Answer {
+fn come_back(shop: &Shop, intent: &Intent, code: &str) -> Answer {
     if shop.has(Defect::InProgressWithoutHint) {
         d57_in_progress_without_hint::come_back(code)
     } else {
-        Answer::come_back(code)
+        Answer::come_back_to(code, intent.name.key())
     }
 }
 

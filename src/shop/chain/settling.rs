@@ -38,21 +38,20 @@ impl Settling {
             Err(error) if shop.has(Defect::Stores5xxAsFinal) => {
                 d55_stores_5xx_as_final::settling(intent, error)
             }
-            placed => Self::by_what_is_certain(placed),
+            placed => Self::by_what_is_certain(&intent.fingerprint, placed),
         }
     }
 
-    fn by_what_is_certain(placed: &Result<Outcome, ShopError>) -> Self {
+    fn by_what_is_certain(asked: &Fingerprint, placed: &Result<Outcome, ShopError>) -> Self {
+        let success = |fingerprint: &Fingerprint, order| Self::Success {
+            fingerprint: fingerprint.clone(),
+            answer: Answer::created(order),
+        };
         match placed {
+            // Under a business key the order may be that of another intent.
+            Ok(Outcome::Created(order) | Outcome::Replayed(order)) => success(asked, order),
             // A winner of another intent repairs the record to its own.
-            Ok(
-                Outcome::Created(order)
-                | Outcome::Replayed(order)
-                | Outcome::Mismatch { winner: Some(order) },
-            ) => Self::Success {
-                fingerprint: order.fingerprint.clone(),
-                answer: Answer::created(order),
-            },
+            Ok(Outcome::Mismatch { winner: Some(order) }) => success(&order.fingerprint, order),
             Ok(outcome) if outcome.came_to_nothing() => Self::GiveBack,
             Err(error) if error.certainly_had_no_effect() => Self::GiveBack,
             Ok(_) | Err(_) => Self::Leave,
@@ -80,12 +79,16 @@ mod tests {
 
     #[test]
     fn what_is_certain_is_stored_and_what_certainly_was_not_is_given_back() {
-        let stored = Settling::by_what_is_certain(&Ok(Outcome::Replayed(order("CREATED"))));
+        let asked = Fingerprint::over("asked");
+        let stored = Settling::by_what_is_certain(&asked, &Ok(Outcome::Replayed(order("CREATED"))));
         assert!(matches!(stored, Settling::Success { .. }));
-        assert_eq!(Settling::by_what_is_certain(&Ok(Outcome::SoldOut)), Settling::GiveBack);
-        assert_eq!(Settling::by_what_is_certain(&Err(ShopError::LeaseLost)), Settling::GiveBack);
+        assert_eq!(Settling::by_what_is_certain(&asked, &Ok(Outcome::SoldOut)), Settling::GiveBack);
+        assert_eq!(
+            Settling::by_what_is_certain(&asked, &Err(ShopError::LeaseLost)),
+            Settling::GiveBack
+        );
         let unclear = ShopError::CommitUnclear { source: sqlx::Error::WorkerCrashed };
-        assert_eq!(Settling::by_what_is_certain(&Err(unclear)), Settling::Leave);
-        assert_eq!(Settling::by_what_is_certain(&Ok(Outcome::InProgress)), Settling::Leave);
+        assert_eq!(Settling::by_what_is_certain(&asked, &Err(unclear)), Settling::Leave);
+        assert_eq!(Settling::by_what_is_certain(&asked, &Ok(Outcome::InProgress)), Settling::Leave);
     }
 }

@@ -83,6 +83,7 @@ async fn place_with(
                 shop.metrics.leases_lost.inc();
                 return Ok(Outcome::Busy);
             }
+            Err(error) if error.is_lock_timeout() => return Ok(Outcome::Busy),
             placed => return placed,
         }
     }

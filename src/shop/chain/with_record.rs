@@ -12,6 +12,7 @@ use crate::shop::{
     error::ShopError,
     intent::Intent,
     record::{Claim, Record},
+    speak,
     state::Shop,
     strategy::Going,
 };
@@ -36,6 +37,10 @@ async fn place(shop: &Shop, intent: &Intent, key: &str) -> Result<Outcome, ShopE
     };
     let claim = match claim {
         Ok(claim) => claim,
+        Err(error) if error.is_of_the_record() => {
+            speak::problem(shop.settings.instance, &record.key, &error);
+            return without_redis::arbitrate(shop, intent, &record).await;
+        }
         Err(error) if error.is_of_redis() => {
             return without_redis::place(shop, intent, &record).await;
         }

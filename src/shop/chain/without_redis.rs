@@ -11,10 +11,23 @@ use crate::shop::{
 };
 
 pub async fn place(shop: &Shop, intent: &Intent, record: &Record) -> Result<Outcome, ShopError> {
-    let placed = match shop.settings.redis_down {
-        RedisDown::Arbitrate => under_lease::place_without_lock(shop, intent).await,
-        RedisDown::Reject => Ok(Outcome::Unavailable),
-    };
+    match shop.settings.redis_down {
+        RedisDown::Arbitrate => arbitrate(shop, intent, record).await,
+        RedisDown::Reject => {
+            let refused = Ok(Outcome::Unavailable);
+            Settling::of(shop, intent, &refused).carry_out(shop, record).await;
+            refused
+        }
+    }
+}
+
+/// The database decides, also over a record that nobody can read.
+pub async fn arbitrate(
+    shop: &Shop,
+    intent: &Intent,
+    record: &Record,
+) -> Result<Outcome, ShopError> {
+    let placed = under_lease::place_without_lock(shop, intent).await;
     Settling::of(shop, intent, &placed).carry_out(shop, record).await;
     placed
 }

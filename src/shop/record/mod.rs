@@ -67,6 +67,15 @@ pub async fn load_scripts(redis: &mut ConnectionManager) -> Result<(), ShopError
     Ok(())
 }
 
+/// Whether anybody has claimed this key, and it wasn't forgotten yet.
+pub async fn is_there(shop: &Shop, user: &str, key: &str) -> Result<bool, ShopError> {
+    redis::cmd("EXISTS")
+        .arg(shop.scope.record_key(user, key))
+        .query_async(&mut shop.redis.clone())
+        .await
+        .map_err(failed("looking for the record"))
+}
+
 impl Record {
     pub fn of(shop: &Shop, intent: &Intent, key: &str) -> Self {
         Self { key: shop.scope.record_key(&intent.user, key), owner: Token::fresh() }

@@ -1,4 +1,4 @@
-SELECT order_id, product_id, quantity, request_fingerprint, status
+SELECT order_id, product_id, quantity, request_fingerprint, status, idempotency_key
 FROM orders
 WHERE idempotency_key = $2
 ORDER BY order_id

@@ -1,3 +1,3 @@
-SELECT order_id, product_id, quantity, request_fingerprint, status
+SELECT order_id, product_id, quantity, request_fingerprint, status, idempotency_key
 FROM orders
 WHERE order_id = $1
