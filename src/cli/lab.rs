@@ -7,6 +7,7 @@ use clap::Args;
 
 use super::{defects, failure, interrupt::Interrupts};
 use crate::codes;
+use crate::drill;
 use crate::guard::Guard;
 use crate::lab::{Lab, LabEvent, LabSpec, PaymentsSpec};
 use crate::ui::{self, Exit, Failure};
@@ -15,6 +16,8 @@ use crate::ui::{self, Exit, Failure};
 const FIRST_PRODUCT: i64 = 1_001;
 const PRODUCTS: i64 = 12;
 const STOCK: i32 = 10_000;
+/// Of each instance, as the shop has it by itself.
+const POOL_SIZE: u32 = 20;
 
 #[derive(Debug, Args)]
 pub(crate) struct LabArgs {
@@ -41,6 +44,7 @@ pub(crate) async fn lab(args: LabArgs, interrupts: &Interrupts) -> Result<Exit, 
     let spec = LabSpec {
         instances: args.instances,
         defects: defects::known(&args.defects)?,
+        postgres_settings: vec![drill::most_connections(args.instances, POOL_SIZE)],
         payments: args.payments.then(PaymentsSpec::default),
         products: (FIRST_PRODUCT..FIRST_PRODUCT + products).map(|id| (id, STOCK)).collect(),
         ..LabSpec::new(args.logs)

@@ -19,8 +19,16 @@ pub(super) fn spec(profile: &Profile, logs: PathBuf, run: RunId) -> Result<LabSp
         shop_flags: shop_flags(&profile.lab),
         payments: profile.lab.payments.as_ref().map(|settings| provider(settings, profile.seed)),
         products: products(profile, run)?.into_iter().map(on_sale).collect(),
+        postgres_settings: vec![most_connections(profile.lab.instances, profile.lab.pool_size)],
         ..LabSpec::new(logs)
     })
+}
+
+/// Enough for every pool, and for us.
+pub fn most_connections(instances: u16, pool_size: u32) -> (String, String) {
+    const OURS: u32 = 60;
+    let wanted = u32::from(instances).saturating_mul(pool_size).saturating_add(OURS);
+    ("max_connections".to_owned(), wanted.max(300).to_string())
 }
 
 /// How the profile's settings are said to the shop, its defects left out.
@@ -42,6 +50,10 @@ pub fn shop_flags(lab: &LabSettings) -> Vec<String> {
         ms("lock-wait", lab.lock_wait),
         ms("lease", lab.lease),
         ms("work-time", lab.work_time),
+        ms("record-ttl", lab.record_ttl),
+        ms("token-ttl", lab.token_ttl),
+        ms("redis-timeout", lab.redis_timeout),
+        format!("--owners-at-most={}", lab.owners_at_most),
     ]
     .into_iter()
     .chain(maybe("order-window", lab.order_window))
@@ -76,6 +88,7 @@ fn provider(settings: &PaymentsSettings, seed: u64) -> PaymentsSpec {
 fn lock_in_words(lab: &LabSettings) -> String {
     match lab.lock {
         "none" => "no lock".to_owned(),
+        "redis" if lab.lock_per == "global" => "one lock for all orders".to_owned(),
         "redis" => format!("lock per {}", lab.lock_per),
         other => format!("{other} lock per {}", lab.lock_per),
     }

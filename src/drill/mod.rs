@@ -17,7 +17,7 @@ mod verdict;
 
 pub use error::{Broken, DrillError};
 pub use event::{Event, Watcher};
-pub use lab::shop_flags;
+pub use lab::{most_connections, shop_flags};
 pub use live::audit_live;
 pub use verdict::judge;
 

@@ -45,7 +45,17 @@ fn counted_by(profile: &Node) -> Option<Vec<&'static str>> {
         None => &[],
     };
     let words: Option<Vec<_>> = columns.iter().map(Node::word).collect();
-    words.map(|words| if words.is_empty() { vec!["user", "key"] } else { words })
+    words.map(|words| match words.as_slice() {
+        [] if is_per_user_in_the_lab(profile) => vec!["user"],
+        [] => vec!["user", "key"],
+        _ => words,
+    })
+}
+
+/// Where the contract is silent, it is what the lab's shop does.
+fn is_per_user_in_the_lab(profile: &Node) -> bool {
+    let per = profile.get("lab").and_then(|lab| lab.get("one-order-per")?.word());
+    profile.get("target").is_none() && per == Some("user")
 }
 
 /// The kind of a phase's load with its table; `rate` is one of them.

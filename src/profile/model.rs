@@ -74,6 +74,10 @@ pub struct LabSettings {
     pub lease: Duration,
     /// `None`: four leases.
     pub processing_lease: Option<Duration>,
+    pub owners_at_most: u32,
+    pub record_ttl: Duration,
+    pub token_ttl: Duration,
+    pub redis_timeout: Duration,
     /// How long an order takes inside the lock, beside its statements.
     pub work_time: Duration,
     /// Equal orders of a user within this time are one.

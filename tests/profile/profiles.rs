@@ -222,3 +222,13 @@ fn every_kind_of_burst_makes_a_reproduction_that_is_right() {
         assert!(small.requests.len() < profile.requests.len());
     }
 }
+
+#[test]
+fn where_the_contract_is_silent_there_is_one_order_for_what_the_lab_s_shop_says() {
+    let per = |text: &str| read(text).unwrap().contract.one_order_per;
+    let user = "[lab]\none-order-per = 'user'\n";
+    assert_eq!(per(&format!("{user}{PHASE}")), [BusinessColumn::User]);
+    assert_eq!(per(PHASE), []);
+    let said = format!("contract.one-order-per = ['product']\n{user}{PHASE}");
+    assert_eq!(per(&said), [BusinessColumn::Product]);
+}

@@ -200,6 +200,8 @@ proptest! {
         };
         let mut text = cut(everything, "preset = ", "[client]");
         text = text.replace("[client]", &format!("preset = '{preset}'\n[client]")).replace("stock = 400", "stock = 100000");
+        // The list of users is shorter than what the bursts would need of them, one for each order.
+        text = text.replace("one-order-per = \"user\"", "one-order-per = \"key\"");
         for (number, burst) in bursts.iter().enumerate() {
             text.push_str(&format!("[[phase]]\nname = '{number}'\n{burst}\n"));
         }

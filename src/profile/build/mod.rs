@@ -10,6 +10,7 @@ mod target;
 
 use std::path::Path;
 
+use super::contract::{BusinessColumn, Contract};
 use super::model::{
     AuditTables, Budget, ClientSettings, LabSettings, Limits, MovementsTable, OrdersTable,
     PaymentsSettings, Products, Profile, Published, Request, Retries, StockTable,
@@ -25,6 +26,7 @@ pub(super) use contract::{key_rule, preset};
 pub(super) fn profile(path: &Path, head: Vec<String>, node: &Node) -> Profile {
     let requests: Vec<Request> = at(node, "request").entries().iter().map(request).collect();
     let target = target::target(node.get("target"));
+    let contract = promised(at(node, "contract"), &target, at(node, "lab"));
     let may_freeze = !matches!(target, Target::Attached(_));
     let ground = Ground { requests: &requests, may_freeze };
     let phases = at(node, "phase").items().iter().map(|node| ground.phase(node)).collect();
@@ -49,7 +51,7 @@ pub(super) fn profile(path: &Path, head: Vec<String>, node: &Node) -> Profile {
             stock: count(at(node, "products"), "stock"),
         },
         actor,
-        contract: contract::contract(at(node, "contract")),
+        contract,
         client: client(at(node, "client")),
         requests,
         audit: audit(at(node, "audit"), word(at(node, "lab"), "stock") != "none"),
@@ -61,6 +63,16 @@ pub(super) fn profile(path: &Path, head: Vec<String>, node: &Node) -> Profile {
         },
         published: node.get("published").map(|node| Published { figure: text(node, "figure") }),
     }
+}
+
+/// The contract; where it doesn't say what there is one order for, the lab's shop does.
+fn promised(node: &Node, target: &Target, lab: &Node) -> Contract {
+    let mut contract = contract::contract(node);
+    let is_per_user = *target == Target::Lab && word(lab, "one-order-per") == "user";
+    if is_per_user && contract.one_order_per.is_empty() {
+        contract.one_order_per.push(BusinessColumn::User);
+    }
+    contract
 }
 
 fn lab(node: &Node) -> LabSettings {
@@ -81,6 +93,10 @@ fn lab(node: &Node) -> LabSettings {
         lock_wait: duration(node, "lock-wait"),
         lease: duration(node, "lease"),
         processing_lease: maybe_duration(node, "processing-lease"),
+        owners_at_most: count(node, "owners-at-most"),
+        record_ttl: duration(node, "record-ttl"),
+        token_ttl: duration(node, "token-ttl"),
+        redis_timeout: duration(node, "redis-timeout"),
         work_time: duration(node, "work-time"),
         order_window: maybe_duration(node, "order-window"),
         payments: node.get("payments").map(payments),

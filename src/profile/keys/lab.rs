@@ -97,6 +97,16 @@ pub static LAB: Table = Table {
         )
         .example("\"12s\""),
         Field::new(
+            "owners-at-most",
+            "How many owners of an idempotency record may go missing before its intent is parked.",
+            Shape::Count { min: 1, max: 1_000 },
+        )
+        .default("3"),
+        Field::new("record-ttl", "The life of an idempotency record.", WAIT).default("\"24h\""),
+        Field::new("token-ttl", "The life of a submit token.", WAIT).default("\"10m\""),
+        Field::new("redis-timeout", "How long the shop waits for a reply of Redis.", WAIT)
+            .default("\"5s\""),
+        Field::new(
             "work-time",
             "How long an order takes inside the lock, beside its statements.",
             MAYBE_NO_WAIT,

@@ -66,6 +66,10 @@ fn settings(out: &mut String, lab: &LabSettings) {
     line(out, "lock-wait", Some(duration(lab.lock_wait)));
     line(out, "lease", Some(duration(lab.lease)));
     line(out, "processing-lease", lab.processing_lease.map(duration));
+    line(out, "owners-at-most", Some(lab.owners_at_most.to_string()));
+    line(out, "record-ttl", Some(duration(lab.record_ttl)));
+    line(out, "token-ttl", Some(duration(lab.token_ttl)));
+    line(out, "redis-timeout", Some(duration(lab.redis_timeout)));
     line(out, "work-time", Some(duration(lab.work_time)));
     line(out, "order-window", lab.order_window.map(duration));
     if let Some(payments) = &lab.payments {
