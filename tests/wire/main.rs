@@ -5,6 +5,7 @@
 
 mod cuts;
 mod holding;
+mod http_frames;
 mod lab;
 mod postgres_frames;
 mod postgres_meaning;
