@@ -11,9 +11,11 @@ mod replies;
 mod reply;
 mod request;
 mod requests;
+mod talk;
 
 pub use message::Message;
 pub use replies::Replies;
 pub use reply::Reply;
 pub use request::Request;
 pub use requests::Requests;
+pub(super) use talk::HttpTalk;
