@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like the tests themselves")]
 
 mod cuts;
+mod drivers;
 mod ends;
 mod holding;
 mod http_frames;
@@ -21,3 +22,4 @@ mod recorded_redis;
 mod redis_frames;
 mod redis_meaning;
 mod relay;
+mod shop;
