@@ -14,7 +14,6 @@ use std::task::{Context, Poll};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpStream;
 
-use super::counts::Side;
 use super::direction::{Broken, Direction};
 use super::event::ProxyEvent;
 use super::observer::Notes;
@@ -117,7 +116,6 @@ impl<T: Talk> Link<T> {
 
     /// Tells the client why, and ends the link. What the server sent last isn't passed on.
     async fn refuse(&mut self, refusal: &Refusal) {
-        self.notes.frame(Side::Server, "refusal");
         let told = async {
             self.client.stream.write_all(refusal).await?;
             self.client.stream.shutdown().await

@@ -210,3 +210,33 @@ async fn a_subscription_is_a_stream() {
     assert_eq!((counts.streams, counts.frames(Side::Client, "subscription")), (1, 1));
     ground.stop().await;
 }
+
+#[tokio::test]
+async fn replication_passes_as_a_stream() {
+    let ground = Ground::start().await;
+    let (proxy, _) = postgres_proxy(&ground).await;
+    let folder = tempfile::tempdir().unwrap();
+    let at = format!("host=127.0.0.1 user=postgres port={}", proxy.address().port());
+    let mut psql = Command::new("psql");
+    psql.args(["-X", "-c", "IDENTIFY_SYSTEM", &format!("{at} replication=database")]);
+    let output = psql.output().await.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(finish(proxy).await.streams, 1);
+
+    let proxy = proxy_to(Protocol::Redis, local(ground.redis_port())).await;
+    let mut speaker = connect(&proxy.address().to_string()).await;
+    let _: () = speaker.set("large", "x".repeat(3 << 20)).await.unwrap();
+    drop(speaker);
+    let copy = folder.path().join("copy.rdb");
+    let mut cli = Command::new("redis-cli");
+    cli.args(["-h", "127.0.0.1", "-p", &proxy.address().port().to_string(), "--rdb"]).arg(&copy);
+    let output = cli.output().await.unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let copied = std::fs::read(&copy).unwrap();
+    assert!(copied.starts_with(b"REDIS") && copied.len() > 1 << 10, "{}", copied.len());
+    let counts = until(&proxy, |counts| counts.open == 0).await;
+    assert_eq!((counts.streams, counts.frames(Side::Client, "replication")), (1, 1));
+    assert!(counts.opaque >= 1, "what a replica gets can't be read: {counts:?}");
+    proxy.stop().await.unwrap();
+    ground.stop().await;
+}

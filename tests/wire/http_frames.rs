@@ -23,7 +23,7 @@ fn requests(bytes: &[u8], sizes: &[usize]) -> Passage<Asked> {
 fn replies(methods: &[&str], bytes: &[u8], sizes: &[usize]) -> Passage<(u16, Vec<u8>, bool)> {
     let mut scanner = Replies::new();
     for method in methods {
-        scanner.owe(method);
+        assert!(scanner.owe(method));
     }
     pass(scanner, 4096, bytes, sizes, |message| {
         let body = message.body();
@@ -164,7 +164,7 @@ fn another_protocol_is_not_read() {
     let switched = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\n\r\n";
     for (method, head) in [("GET", switched), ("CONNECT", "HTTP/1.1 200 OK\r\n\r\n")] {
         let mut scanner = Replies::new();
-        scanner.owe(method);
+        assert!(scanner.owe(method));
         let mut last = None;
         let bytes = [head.as_bytes(), b"\x81\x05hello HTTP/1.1 200\r\n\r\n"].concat();
         scanner.scan(&bytes, &mut |mark| match mark {

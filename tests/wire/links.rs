@@ -227,3 +227,26 @@ async fn ten_thousand_tiny_frames_and_a_huge_one_arrive_unchanged() {
     assert_eq!(counts.client_bytes, sent.len() as u64);
     stage.stop().await;
 }
+
+#[tokio::test]
+async fn more_requests_than_may_wait_pass_unread_and_it_is_told_once() {
+    let mut stage = Stage::set(Protocol::Http).await;
+    let (client, server) = stage.link();
+    let asked = b"GET / HTTP/1.1\r\n\r\n".repeat(3_000);
+    let writer = thread::spawn({
+        let (client, asked) = (client.try_clone().unwrap(), asked.clone());
+        move || send(&client, &asked)
+    });
+    assert_eq!(exactly(&server, asked.len()), asked);
+    writer.join().unwrap();
+    let why = "too many requests wait for a reply";
+    let told = ProxyEvent::Opaque { link: 1, from: Side::Server, at: 0, why };
+    assert_eq!(stage.event().await, told);
+    let answer = b"HTTP/1.1 204 No Content\r\n\r\n";
+    send(&server, answer);
+    assert_eq!(exactly(&client, answer.len()), answer);
+    let counts = stage.until(|counts| counts.server_bytes > 0).await;
+    assert_eq!((counts.opaque, counts.frames(Side::Client, "GET")), (1, 3_000));
+    assert_eq!(counts.kinds(Side::Server).count(), 0);
+    stage.stop().await;
+}

@@ -95,6 +95,10 @@ impl Messages {
         self.state = State::Opaque;
     }
 
+    pub(super) fn is_opaque(&self) -> bool {
+        self.state == State::Opaque
+    }
+
     /// Looks at the next bytes. `read` makes sense of a whole head.
     pub(super) fn scan(
         &mut self,

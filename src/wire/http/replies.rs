@@ -37,16 +37,23 @@ impl Replies {
         Self { messages: Messages::new(), owed: VecDeque::new() }
     }
 
-    /// The client has sent a request with this method; to be said before it can be answered.
-    pub fn owe(&mut self, method: &str) {
+    /// The client has sent a request with this method; to be said before it can be answered. False
+    /// when that is one too many, and nothing is said any more.
+    #[must_use]
+    pub fn owe(&mut self, method: &str) -> bool {
+        if self.messages.is_opaque() {
+            return true;
+        }
         if self.owed.len() == MOST_OWED {
-            return self.messages.give_up();
+            self.messages.give_up();
+            return false;
         }
         self.owed.push_back(match method {
             "HEAD" => Method::Head,
             "CONNECT" => Method::Connect,
             _ => Method::Other,
         });
+        true
     }
 }
 

@@ -21,7 +21,10 @@ impl Talk for HttpTalk {
         match mark {
             Mark::Known(message) => {
                 let method = Request::of(&message).map_or("", |request| request.method);
-                replies.owe(method);
+                if !replies.owe(method) {
+                    let why = "too many requests wait for a reply";
+                    notes.opaque(Side::Server, replies.position(), why);
+                }
                 notes.frame(Side::Client, kind_of_method(method));
             }
             Mark::Opaque { at, why } => notes.opaque(Side::Client, at, why),
