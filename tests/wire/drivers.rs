@@ -38,7 +38,7 @@ async fn finish(proxy: Proxy) -> Counts {
 async fn use_postgres(url: &str) -> Vec<String> {
     let mut told = Vec::new();
     let mut connection = PgConnection::connect(url).await.unwrap();
-    let table = "CREATE TEMP TABLE orders (id int8 PRIMARY KEY, name text)";
+    let table = "CREATE TABLE orders (id int8 PRIMARY KEY, name text)";
     sqlx::raw_sql(table).execute(&mut connection).await.unwrap();
     for id in [1_i64, 2, 1] {
         let mut transaction = connection.begin().await.unwrap();
@@ -62,6 +62,7 @@ async fn use_postgres(url: &str) -> Vec<String> {
         .await
         .unwrap();
     told.push(format!("{}", many.iter().map(|one| i64::from(*one)).sum::<i64>()));
+    sqlx::raw_sql("DROP TABLE orders").execute(&mut connection).await.unwrap();
     connection.close().await.unwrap();
     told
 }
