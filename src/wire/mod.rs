@@ -1,19 +1,34 @@
-//! What crosses a connection between the target and its servers, cut into frames.
+//! What crosses a connection between the target and its servers, passed on and looked at.
 //!
-//! A [`Codec`] takes the bytes of one direction in whatever pieces they come, keeps them byte for
+//! A [`Proxy`] stands in front of one server. Each connection to it is a link of two directions. A
+//! [`Codec`] takes the bytes of one direction in whatever pieces they come, keeps them byte for
 //! byte until they have been passed on, and has a [`Scanner`] say where frames begin and end. The
-//! scanners know one protocol each: [`redis`] and [`postgres`].
+//! scanners know one protocol each: [`redis`], [`postgres`] and [`http`].
 //!
 //! Scanners are told nothing twice and hold back nothing: a frame is never needed whole, however
 //! large it is, only a bounded part of it is kept to tell what it is. What can't be read as frames
 //! any more is passed on as it comes, and nothing more is said about it.
 
+mod accept;
 mod codec;
+mod counts;
+mod direction;
+mod error;
+mod event;
+pub mod http;
+mod link;
 mod mark;
+mod observer;
 mod part;
 pub mod postgres;
+mod proxy;
 pub mod redis;
+mod talk;
 
 pub use codec::Codec;
+pub use counts::{Counts, Side};
+pub use error::WireError;
+pub use event::ProxyEvent;
 pub use mark::{Mark, Scanner};
 pub use part::Part;
+pub use proxy::{Protocol, Proxy, ProxySpec};

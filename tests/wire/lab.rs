@@ -36,7 +36,7 @@ impl Ground {
     }
 }
 
-fn port(url: &str) -> u16 {
+pub fn port(url: &str) -> u16 {
     let digits = url.rsplit(':').next().unwrap().chars().take_while(char::is_ascii_digit);
     digits.collect::<String>().parse().unwrap()
 }

@@ -1,11 +1,17 @@
-//! The wire's codecs: any cut of the bytes gives the same frames and the same bytes, against other
-//! people's decoders and against what real drivers and servers say to each other.
+//! The wire. Its codecs: any cut of the bytes gives the same frames and the same bytes, against other
+//! people's decoders and against what real drivers and servers say to each other. Its proxies: nobody
+//! notices them.
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like the tests themselves")]
 
 mod cuts;
+mod drivers;
+mod ends;
 mod holding;
+mod http_frames;
 mod lab;
+mod links;
+mod passing;
 mod postgres_frames;
 mod postgres_meaning;
 mod postgres_messages;
@@ -16,3 +22,4 @@ mod recorded_redis;
 mod redis_frames;
 mod redis_meaning;
 mod relay;
+mod shop;

@@ -12,6 +12,7 @@ mod names;
 mod reply;
 mod request;
 mod statement;
+mod talk;
 
 pub use backend::Backend;
 pub use bind::{Bind, Parameter};
@@ -21,3 +22,4 @@ pub use names::{Names, Portal};
 pub use reply::{Reply, Transaction, Trouble};
 pub use request::{Request, Target};
 pub use statement::Statement;
+pub(super) use talk::PostgresTalk;

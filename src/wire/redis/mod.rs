@@ -10,9 +10,11 @@ mod reply;
 mod reply_scan;
 mod request;
 mod request_scan;
+mod talk;
 mod values;
 
 pub use reply::{Aggregate, Answer, Reply};
 pub use reply_scan::Replies;
 pub use request::{Request, SetOptions};
 pub use request_scan::Requests;
+pub(super) use talk::RedisTalk;

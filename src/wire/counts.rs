@@ -1,0 +1,54 @@
+//! What a proxy has seen so far, in numbers.
+
+use std::collections::BTreeMap;
+
+/// Which end of a link something came from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    /// The target.
+    Client,
+    /// The upstream.
+    Server,
+}
+
+/// Counted from the start of the proxy on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Connections that were accepted.
+    pub links: u64,
+    /// Those that are open now.
+    pub open: u64,
+    /// Those whose upstream couldn't be reached.
+    pub unreached: u64,
+    /// Those that were refused because the client wanted encryption and the server agreed.
+    pub refused: u64,
+    /// Those that ended with a reset, the unreached ones included.
+    pub reset: u64,
+    /// Directions that couldn't be read as frames any more, and passed all the same.
+    pub opaque: u64,
+    /// Those that carry a stream (a subscription, MONITOR, replication), in which replies answer
+    /// no request.
+    pub streams: u64,
+    /// Events that found no room, because nobody took the earlier ones.
+    pub untold: u64,
+    pub client_bytes: u64,
+    pub server_bytes: u64,
+    frames: BTreeMap<(Side, &'static str), u64>,
+}
+
+impl Counts {
+    pub(super) fn frame(&mut self, from: Side, kind: &'static str) {
+        *self.frames.entry((from, kind)).or_default() += 1;
+    }
+
+    /// Frames of this kind, such as `Bind` or `script`.
+    pub fn frames(&self, from: Side, kind: &str) -> u64 {
+        self.kinds(from).find(|(other, _)| *other == kind).map_or(0, |(_, count)| count)
+    }
+
+    /// Every kind of frame that has come from there, and how many.
+    pub fn kinds(&self, from: Side) -> impl Iterator<Item = (&'static str, u64)> {
+        let of_side = self.frames.iter().filter(move |((side, _), _)| *side == from);
+        of_side.map(|((_, kind), count)| (*kind, *count))
+    }
+}

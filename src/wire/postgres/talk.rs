@@ -1,0 +1,132 @@
+//! What the directions of a PostgreSQL connection tell each other: that an answer of one byte is
+//! owed, and that encryption was agreed on, which ends a link that can't be read any more (S15 of the
+//! catalogue: refuse with the cure).
+
+use std::ops::ControlFlow;
+
+use crate::wire::Mark;
+use crate::wire::counts::Side;
+use crate::wire::event::{NO_TLS, ProxyEvent};
+use crate::wire::observer::Notes;
+use crate::wire::talk::{Refusal, Talk};
+
+use super::request::Parameters;
+use super::{Backend, Frame, Frontend, Reply, Request};
+
+#[derive(Debug, Default)]
+pub(in crate::wire) struct PostgresTalk;
+
+impl Talk for PostgresTalk {
+    type Requests = Frontend;
+    type Replies = Backend;
+
+    fn asked(&mut self, mark: Mark<Frame<'_>>, replies: &mut Backend, notes: &mut Notes) {
+        match mark {
+            Mark::Known(frame) => {
+                let request = Request::of(&frame);
+                match request {
+                    Request::SslRequest | Request::GssEncRequest => replies.owe_answer(),
+                    Request::Startup { parameters, .. } if replicates(parameters) => notes.stream(),
+                    _ => {}
+                }
+                notes.frame(Side::Client, kind_of_request(&request));
+            }
+            Mark::Opaque { at, why } => notes.opaque(Side::Client, at, why),
+            Mark::Begun { .. } | Mark::Ended { .. } => {}
+        }
+    }
+
+    fn answered(
+        &mut self,
+        mark: Mark<Frame<'_>>,
+        _: &mut Frontend,
+        notes: &mut Notes,
+    ) -> ControlFlow<Refusal> {
+        match mark {
+            Mark::Known(frame) => {
+                let reply = Reply::of(&frame);
+                notes.frame(Side::Server, kind_of_reply(&reply));
+                if matches!(reply, Reply::Encryption(answer) if answer != b'N') {
+                    notes.count(|counts| counts.refused += 1);
+                    notes.tell(ProxyEvent::Encrypted { link: notes.link() });
+                    return ControlFlow::Break(refusal());
+                }
+            }
+            Mark::Opaque { at, why } => notes.opaque(Side::Server, at, why),
+            Mark::Begun { .. } | Mark::Ended { .. } => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// An ErrorResponse: FATAL, 08P01 (protocol violation).
+fn refusal() -> Refusal {
+    let fields = format!("SFATAL\0VFATAL\0C08P01\0M{NO_TLS}\0\0");
+    let length = u32::try_from(fields.len() + 4).unwrap_or_default();
+    [b"E", length.to_be_bytes().as_slice(), fields.as_bytes()].concat()
+}
+
+/// Whether a start-up opens a connection of replication. PostgreSQL takes `database` and every
+/// spelling of a true boolean.
+fn replicates(mut parameters: Parameters<'_>) -> bool {
+    let noes: [&[u8]; 4] = [b"0", b"off", b"no", b"false"];
+    parameters.any(|(name, value)| {
+        name == b"replication" && !noes.iter().any(|no| value.bytes.eq_ignore_ascii_case(no))
+    })
+}
+
+/// Its name in the specification.
+const fn kind_of_request(request: &Request<'_>) -> &'static str {
+    match request {
+        Request::SslRequest => "SSLRequest",
+        Request::GssEncRequest => "GSSENCRequest",
+        Request::Cancel { .. } => "CancelRequest",
+        Request::Startup { .. } => "StartupMessage",
+        Request::Password => "PasswordMessage",
+        Request::Query(_) => "Query",
+        Request::Parse { .. } => "Parse",
+        Request::Bind(_) => "Bind",
+        Request::Describe(_) => "Describe",
+        Request::Execute { .. } => "Execute",
+        Request::Close(_) => "Close",
+        Request::Sync => "Sync",
+        Request::Flush => "Flush",
+        Request::FunctionCall { .. } => "FunctionCall",
+        Request::CopyData => "CopyData",
+        Request::CopyDone => "CopyDone",
+        Request::CopyFail => "CopyFail",
+        Request::Terminate => "Terminate",
+        Request::Other => "other",
+    }
+}
+
+const fn kind_of_reply(reply: &Reply<'_>) -> &'static str {
+    match reply {
+        Reply::Encryption(_) => "answer",
+        Reply::Authentication(_) => "Authentication",
+        Reply::NegotiateVersion(_) => "NegotiateProtocolVersion",
+        Reply::BackendKey { .. } => "BackendKeyData",
+        Reply::ParameterStatus { .. } => "ParameterStatus",
+        Reply::ParseComplete => "ParseComplete",
+        Reply::BindComplete => "BindComplete",
+        Reply::CloseComplete => "CloseComplete",
+        Reply::ParameterDescription(_) => "ParameterDescription",
+        Reply::RowDescription => "RowDescription",
+        Reply::NoData => "NoData",
+        Reply::DataRow => "DataRow",
+        Reply::PortalSuspended => "PortalSuspended",
+        Reply::CommandComplete(_) => "CommandComplete",
+        Reply::EmptyQuery => "EmptyQueryResponse",
+        Reply::ReadyForQuery(_) => "ReadyForQuery",
+        Reply::Error(_) => "ErrorResponse",
+        Reply::Notice(_) => "NoticeResponse",
+        Reply::Notification { .. } => "NotificationResponse",
+        Reply::FunctionResult => "FunctionCallResponse",
+        Reply::CopyIn => "CopyInResponse",
+        Reply::CopyOut => "CopyOutResponse",
+        Reply::CopyBoth => "CopyBothResponse",
+        Reply::CopyData => "CopyData",
+        Reply::CopyDone => "CopyDone",
+        Reply::Other => "other",
+    }
+}

@@ -1,0 +1,92 @@
+//! What the directions of a Redis connection tell each other: that a replica asks for its master's
+//! data, which isn't RESP (a bulk string without its line end, then a stream of commands).
+//!
+//! A subscription and MONITOR stay RESP. They are noted, since in them replies answer no request.
+
+use std::ops::ControlFlow;
+
+use crate::wire::Mark;
+use crate::wire::counts::Side;
+use crate::wire::observer::Notes;
+use crate::wire::talk::{Refusal, Talk};
+
+use super::{Aggregate, Answer, Replies, Reply, Request, Requests};
+
+#[derive(Debug, Default)]
+pub(in crate::wire) struct RedisTalk;
+
+impl Talk for RedisTalk {
+    type Requests = Requests;
+    type Replies = Replies;
+
+    fn asked(&mut self, mark: Mark<Request<'_>>, replies: &mut Replies, notes: &mut Notes) {
+        match mark {
+            Mark::Known(request) => {
+                let kind = kind_of_request(&request);
+                notes.frame(Side::Client, kind);
+                match kind {
+                    "subscription" | "monitor" => notes.stream(),
+                    "replication" => {
+                        replies.give_up();
+                        notes.stream();
+                        notes.opaque(Side::Server, replies_at(replies), "a replica follows it");
+                    }
+                    _ => {}
+                }
+            }
+            Mark::Opaque { at, why } => notes.opaque(Side::Client, at, why),
+            Mark::Begun { .. } | Mark::Ended { .. } => {}
+        }
+    }
+
+    fn answered(
+        &mut self,
+        mark: Mark<Reply<'_>>,
+        _: &mut Requests,
+        notes: &mut Notes,
+    ) -> ControlFlow<Refusal> {
+        match mark {
+            Mark::Known(reply) => notes.frame(Side::Server, kind_of_reply(&reply)),
+            Mark::Opaque { at, why } => notes.opaque(Side::Server, at, why),
+            Mark::Begun { .. } | Mark::Ended { .. } => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn replies_at(replies: &Replies) -> u64 {
+    crate::wire::Scanner::position(replies)
+}
+
+/// By what a command means for the connection.
+fn kind_of_request(request: &Request<'_>) -> &'static str {
+    match request.verb().as_deref() {
+        Some("EVAL" | "EVALSHA" | "EVAL_RO" | "EVALSHA_RO" | "FCALL" | "FCALL_RO") => "script",
+        Some("MULTI" | "EXEC" | "DISCARD" | "WATCH" | "UNWATCH") => "transaction",
+        Some("SUBSCRIBE" | "PSUBSCRIBE" | "SSUBSCRIBE") => "subscription",
+        Some("MONITOR") => "monitor",
+        Some("PSYNC" | "SYNC") => "replication",
+        Some("HELLO" | "AUTH" | "CLIENT" | "SELECT" | "PING" | "QUIT" | "RESET") => "connection",
+        Some(_) => "command",
+        None => "other",
+    }
+}
+
+fn kind_of_reply(reply: &Reply<'_>) -> &'static str {
+    match reply.answer() {
+        Answer::Simple(_) => "simple",
+        Answer::Error { .. } => "error",
+        Answer::Integer(_) => "integer",
+        Answer::Null => "null",
+        Answer::Boolean(_) => "boolean",
+        Answer::Double(_) => "double",
+        Answer::BigNumber(_) => "big number",
+        Answer::Bulk { .. } => "bulk",
+        Answer::Verbatim(_) => "verbatim",
+        Answer::Aggregate { kind: Aggregate::Array, .. } => "array",
+        Answer::Aggregate { kind: Aggregate::Set, .. } => "set",
+        Answer::Aggregate { kind: Aggregate::Map, .. } => "map",
+        Answer::Push { .. } => "push",
+        Answer::Unknown => "other",
+    }
+}
