@@ -174,7 +174,9 @@ pub static I07: Code = Code {
            the changed request is critical.",
     checked: "Rule R2 (two fingerprints of one key acknowledged, an order that holds another one's \
               request, or one acknowledged and another let in) and rule R4 (a mismatch without a \
-              different request before it). Where the contract hands out the old result, or doesn't \
+              different request before it). A pending answer counts as let in only where no attempt \
+              of another key was under way, for whose lock it may have waited: a burst of one user \
+              shows it. Where the contract hands out the old result, or doesn't \
               say, only a second or a changed order counts.",
     causes: &[
         "the fingerprint isn't compared, or not while the first request is in progress",

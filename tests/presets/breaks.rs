@@ -287,8 +287,9 @@ impl Break {
             | Self::MismatchExecuted
             | Self::MismatchStatus
             | Self::MismatchCode
-            | Self::MismatchIgnoredInProgress
             | Self::OldResultRefused => &["changed"],
+            // Beside other keys it might have waited for a lock of theirs.
+            Self::MismatchIgnoredInProgress => &["changed, alone"],
             Self::MissingKeyAccepted
             | Self::MissingKeyStatus
             | Self::MissingKeyCode

@@ -160,10 +160,10 @@ sql = [
     )
 }
 
-/// The first one of them meets products that nobody has touched: a pending answer then can't be
-/// about anything but its key.
-const PHASES: [(&str, &str); 9] = [
+/// Where one user asks alone, a pending answer can't be about anything but its key.
+const PHASES: [(&str, &str); 10] = [
     ("changed", "mutated = { users = 4, threads = 4, again = 1 }"),
+    ("changed, alone", "mutated = { users = 1, threads = 4, again = 1 }"),
     ("double click", "same-key = { users = 4, threads = 4 }"),
     ("other bytes", "same-fingerprint = { users = 4, threads = 4 }"),
     ("one key of eight users", "shared-key = { users = 8, sharing = 8 }"),
