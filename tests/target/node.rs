@@ -8,22 +8,26 @@ use std::sync::OnceLock;
 use dupeproof::audit::Verdict;
 use dupeproof::profile::{self, Profile, Secret, Target};
 use dupeproof::report;
-use tempfile::TempDir;
 
 use crate::rig::{Rig, until_gone};
 
-/// A copy of the example with its packages.
+/// A copy of the example with its packages, among what the build makes: nothing of it is left
+/// anywhere else, and nobody can drop it while another test uses it.
 fn installed() -> &'static Path {
-    static COPY: OnceLock<TempDir> = OnceLock::new();
+    static COPY: OnceLock<PathBuf> = OnceLock::new();
     COPY.get_or_init(|| {
-        let copy = tempfile::tempdir().unwrap();
+        let copy = Path::new(env!("CARGO_TARGET_TMPDIR")).join("orders-node");
+        if copy.exists() {
+            fs::remove_dir_all(&copy).unwrap();
+        }
+        fs::create_dir_all(&copy).unwrap();
         for entry in fs::read_dir("examples/orders-node").unwrap().map(Result::unwrap) {
             if entry.file_type().unwrap().is_file() {
-                fs::copy(entry.path(), copy.path().join(entry.file_name())).unwrap();
+                fs::copy(entry.path(), copy.join(entry.file_name())).unwrap();
             }
         }
         let mut npm = Command::new("npm");
-        npm.args(["ci", "--no-audit", "--no-fund"]).current_dir(copy.path());
+        npm.args(["ci", "--no-audit", "--no-fund"]).current_dir(&copy);
         let done = npm.output().unwrap_or_else(|error| {
             panic!("this test needs Node 18 with npm ({error}): apt-get install nodejs npm")
         });
@@ -34,7 +38,6 @@ fn installed() -> &'static Path {
         );
         copy
     })
-    .path()
 }
 
 /// The example's profile as it stands; a defect comes by the environment, and the command may be
