@@ -28,15 +28,5 @@ pub fn check() -> StockCheck {
 }
 
 pub async fn take(connection: &mut OrderConnection, sale: Sale) -> Result<Taking, ShopError> {
-    let taken = sqlx::query(TAKE)
-        .bind(sale.quantity)
-        .bind(sale.product_id)
-        .bind(sale.fence)
-        .bind(sale.bound)
-        .execute(connection.raw())
-        .await;
-    if connection.checked("taking stock", taken)?.rows_affected() == 1 {
-        return Ok(Taking::Done);
-    }
-    Ok(sale.refused_by(stock::shelf(connection, sale.product_id).await?))
+    stock::take_by(TAKE, sale.quantity, connection, sale).await
 }

@@ -6,7 +6,7 @@
 use super::{Defect, DefectInfo, Need};
 use crate::shop::{
     error::ShopError,
-    stock::{Sale, Taking},
+    stock::{self, Sale, Taking},
     transaction::OrderConnection,
 };
 
@@ -23,12 +23,5 @@ pub const INFO: DefectInfo = DefectInfo {
 };
 
 pub async fn take(connection: &mut OrderConnection, sale: Sale) -> Result<Taking, ShopError> {
-    let taken = sqlx::query(TAKE)
-        .bind(sale.quantity)
-        .bind(sale.product_id)
-        .bind(sale.fence)
-        .bind(sale.bound)
-        .execute(connection.raw())
-        .await;
-    connection.checked("taking stock", taken).map(|_| Taking::Done)
+    stock::changes_a_row(TAKE, sale.quantity, connection, sale).await.map(|_| Taking::Done)
 }

@@ -34,15 +34,5 @@ pub async fn take(connection: &mut OrderConnection, sale: Sale) -> Result<Taking
     if read.available < sale.quantity {
         return Ok(sale.refused_by(Some(read)));
     }
-    let written = sqlx::query(WRITE)
-        .bind(read.available - sale.quantity)
-        .bind(sale.product_id)
-        .bind(sale.fence)
-        .bind(sale.bound)
-        .execute(connection.raw())
-        .await;
-    if connection.checked("writing stock", written)?.rows_affected() == 1 {
-        return Ok(Taking::Done);
-    }
-    Ok(sale.refused_by(stock::shelf(connection, sale.product_id).await?))
+    stock::take_by(WRITE, read.available - sale.quantity, connection, sale).await
 }

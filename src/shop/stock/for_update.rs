@@ -3,7 +3,7 @@
 //! The row lock lasts until the transaction ends, so what was read stays true. Outside a
 //! transaction it would be gone before the UPDATE.
 
-use super::{Sale, TakesStock, Taking, shelf_by};
+use super::{Sale, TakesStock, Taking, shelf_by, take_by};
 use crate::shop::{error::ShopError, strategy::Going, transaction::OrderConnection};
 
 const READ_FOR_UPDATE: &str = include_str!("../sql/read_stock_for_update.sql");
@@ -24,15 +24,5 @@ async fn take(connection: &mut OrderConnection, sale: Sale) -> Result<Taking, Sh
     if read.available < sale.quantity || sale.is_fenced_off(read) {
         return Ok(sale.refused_by(Some(read)));
     }
-    let taken = sqlx::query(TAKE)
-        .bind(sale.quantity)
-        .bind(sale.product_id)
-        .bind(sale.fence)
-        .bind(sale.bound)
-        .execute(connection.raw())
-        .await;
-    match connection.checked("taking stock", taken)?.rows_affected() {
-        1 => Ok(Taking::Done),
-        _ => Ok(sale.refused_by(Some(read))),
-    }
+    take_by(TAKE, sale.quantity, connection, sale).await
 }

@@ -177,6 +177,37 @@ pub async fn put_units_back(
     connection.checked("putting stock back", put).map(drop)
 }
 
+/// By a statement that changes the product's row if all conditions of the sale hold, and by a look at
+/// the shelf if one didn't. `units` is what the statement reckons with: those to take, or to leave.
+pub async fn take_by(
+    statement: &'static str,
+    units: i32,
+    connection: &mut OrderConnection,
+    sale: Sale,
+) -> Result<Taking, ShopError> {
+    if changes_a_row(statement, units, connection, sale).await? {
+        return Ok(Taking::Done);
+    }
+    Ok(sale.refused_by(shelf(connection, sale.product_id).await?))
+}
+
+/// Whether the statement did.
+pub async fn changes_a_row(
+    statement: &'static str,
+    units: i32,
+    connection: &mut OrderConnection,
+    sale: Sale,
+) -> Result<bool, ShopError> {
+    let changed = sqlx::query(statement)
+        .bind(units)
+        .bind(sale.product_id)
+        .bind(sale.fence)
+        .bind(sale.bound)
+        .execute(connection.raw())
+        .await;
+    Ok(connection.checked("taking stock", changed)?.rows_affected() == 1)
+}
+
 /// `None` for a product that isn't in the table.
 pub async fn shelf(
     connection: &mut OrderConnection,
