@@ -1,15 +1,18 @@
 //! The facts that a run writes down, one JSON line each.
 //!
-//! A change of any struct here, in `attempt.rs` or in `rows.rs` bumps [`SCHEMA_VERSION`].
+//! A change of any struct here, in `attempt.rs`, `step.rs` or `rows.rs` bumps [`SCHEMA_VERSION`].
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Attempt, Body, InstanceId, Intent, PhaseId, RunId, RunTime, Variant};
+use super::{
+    Attempt, Body, InstanceId, Intent, LinkFacts, PhaseId, RunId, RunTime, StatementFacts, Step,
+    Variant, WireFacts,
+};
 
 /// Version of the journal's lines and of the rows beside it.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 
 /// One line of `journal.jsonl`, such as `{"attempt":{...}}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,6 +26,10 @@ pub enum Fact {
     Variant(Variant),
     Body(Body),
     Attempt(Attempt),
+    Link(LinkFacts),
+    Statement(StatementFacts),
+    Step(Step),
+    Wire(WireFacts),
     Burst(BurstFacts),
     PhaseEnded {
         phase: PhaseId,

@@ -117,6 +117,14 @@ number_within_a_run!(
     /// An instance of the target, counted from 0.
     InstanceId(u16)
 );
+number_within_a_run!(
+    /// A connection through a proxy, counted from 0 over all of them.
+    LinkId(u32)
+);
+number_within_a_run!(
+    /// A text of SQL that was seen on a wire, counted from 0.
+    StatementId(u32)
+);
 
 #[cfg(test)]
 mod tests {

@@ -14,6 +14,7 @@ mod line;
 mod read;
 mod rows;
 mod secrets;
+mod step;
 mod strings;
 mod survey;
 
@@ -24,7 +25,9 @@ pub use fact::{
     PhaseFacts, ResumeFacts, RunFacts, SCHEMA_VERSION,
 };
 pub use folder::{FolderError, Moment, RunFolder};
-pub use ids::{AttemptId, BodyId, InstanceId, IntentId, PhaseId, RunId, VariantId};
+pub use ids::{
+    AttemptId, BodyId, InstanceId, IntentId, LinkId, PhaseId, RunId, StatementId, VariantId,
+};
 pub use journal::{JournalError, JournalWriter, Lines, Recorder};
 pub use read::{History, ReadError};
 pub use rows::{
@@ -32,5 +35,6 @@ pub use rows::{
     RefusedInsert, Snapshot, StockRow,
 };
 pub use secrets::Secrets;
+pub use step::{LinkFacts, Role, Standing, StatementFacts, Step, StepEnd, Wire, WireFacts};
 pub use strings::Strings;
 pub use survey::{Apart, Below, Doubled, LedgerLine, LedgerSums, Listed, PaidAndClosed, Survey};

@@ -13,8 +13,8 @@ use serde::Deserialize;
 use super::strings::Written;
 use super::{
     Attempt, Body, BodyId, BurstFacts, ClockFacts, CounterFacts, Doubt, DrainFacts, Exit, Fact,
-    InstanceFacts, Intent, IntentId, PhaseFacts, PhaseId, RunFacts, RunTime, SCHEMA_VERSION,
-    Strings, Variant,
+    InstanceFacts, Intent, IntentId, LinkFacts, PhaseFacts, PhaseId, RunFacts, RunTime,
+    SCHEMA_VERSION, StatementFacts, Step, Strings, Variant, WireFacts,
 };
 
 /// What can go wrong when a journal is read.
@@ -44,12 +44,24 @@ struct AttemptLine<'a> {
     attempt: Attempt<Written<'a>>,
 }
 
+/// The line of a step, of which there are even more.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StepLine<'a> {
+    #[serde(borrow)]
+    step: Step<Written<'a>>,
+}
+
 fn read_line(text: &str, strings: &mut Strings) -> serde_json::Result<Fact> {
-    if !text.starts_with("{\"attempt\":") {
-        return serde_json::from_str(text);
+    if text.starts_with("{\"attempt\":") {
+        let AttemptLine { attempt } = serde_json::from_str(text)?;
+        return Ok(Fact::Attempt(attempt.with_texts(|text| strings.shared(&text))));
     }
-    let AttemptLine { attempt } = serde_json::from_str(text)?;
-    Ok(Fact::Attempt(attempt.with_texts(|text| strings.shared(&text))))
+    if text.starts_with("{\"step\":") {
+        let StepLine { step } = serde_json::from_str(text)?;
+        return Ok(Fact::Step(step.with_texts(|text| strings.shared(&text))));
+    }
+    serde_json::from_str(text)
 }
 
 /// Everything a run wrote down.
@@ -66,6 +78,14 @@ pub struct History {
     /// In the order in which they ended.
     pub attempts: Vec<Attempt>,
     pub bodies: HashMap<BodyId, Body>,
+    /// Connections through the proxies, in the order in which they were known.
+    pub links: Vec<LinkFacts>,
+    /// By id: `statements[id]`.
+    pub statements: Vec<StatementFacts>,
+    /// In the order in which they ended; on one link that is the order in which they began.
+    pub steps: Vec<Step>,
+    /// One for each wire that had proxies.
+    pub wires: Vec<WireFacts>,
     pub bursts: Vec<BurstFacts>,
     pub exits: Vec<Exit>,
     pub drains: Vec<DrainFacts>,
@@ -88,6 +108,10 @@ impl History {
             variants: Vec::new(),
             attempts: Vec::new(),
             bodies: HashMap::new(),
+            links: Vec::new(),
+            statements: Vec::new(),
+            steps: Vec::new(),
+            wires: Vec::new(),
             bursts: Vec::new(),
             exits: Vec::new(),
             drains: Vec::new(),
@@ -174,6 +198,10 @@ impl History {
                 return Err(attempt.intent);
             }
             Fact::Attempt(attempt) => self.attempts.push(attempt),
+            Fact::Link(link) => self.links.push(link),
+            Fact::Statement(statement) => self.statements.push(statement),
+            Fact::Step(step) => self.steps.push(step),
+            Fact::Wire(wire) => self.wires.push(wire),
             Fact::Burst(burst) => self.bursts.push(burst),
             Fact::Exit(exit) => self.exits.push(exit),
             Fact::Drain(drain) => self.drains.push(drain),

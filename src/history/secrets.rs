@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::{Attempt, Fact};
+use super::{Attempt, Fact, Step};
 
 /// Shorter values would be found in everything, and protect nothing.
 const SHORTEST: usize = 4;
@@ -67,6 +67,8 @@ impl Secrets {
             Fact::Exit(exit) => self.hide_within(&mut exit.last_words),
             Fact::Drain(drain) => self.hide_within(&mut drain.about),
             Fact::Doubt(doubt) => self.hide_within(&mut doubt.what),
+            Fact::Statement(statement) => self.hide_within(&mut statement.sql),
+            Fact::Step(step) => self.hide_in_step(step),
             Fact::Instance(instance) => self.hide_within(&mut instance.url),
             _ => {}
         }
@@ -78,6 +80,15 @@ impl Secrets {
             && let Cow::Owned(redacted) = self.redact(failure)
         {
             *failure = redacted.into();
+        }
+    }
+
+    /// The same for a step alone.
+    pub(super) fn hide_in_step(&self, step: &mut Step) {
+        for text in [&mut step.object, &mut step.subject, &mut step.answer].into_iter().flatten() {
+            if let Cow::Owned(redacted) = self.redact(text) {
+                *text = redacted.into();
+            }
         }
     }
 
