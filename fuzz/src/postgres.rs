@@ -156,6 +156,12 @@ fn answer(frame: &Frame<'_>, reply: &Reply<'_>) -> Told {
             told.bytes("code", trouble.code);
             told.bytes("message", trouble.message);
         }
+        Reply::ParameterStatus { name, value } => {
+            told.bytes("parameter", name);
+            told.part("value", *value, MOST);
+        }
+        Reply::CommandComplete(tag) => told.part("tag", *tag, MOST),
+        Reply::Notification { channel, .. } => told.bytes("channel", channel),
         other => told.add("reply", other),
     }
     told

@@ -45,6 +45,11 @@ impl Talk for Redis {
 fn told(request: &Request<'_>) -> Told {
     let mut told = Told::of(request.start);
     told.add("is_whole", request.is_whole);
+    if request.arguments() == 0 {
+        assert!(request.argument(0).is_none() && request.verb().is_none());
+        assert!(request.keys().next().is_none() && request.script().is_none());
+        return told;
+    }
     told.add("verb", request.verb());
     told.add("arguments", request.arguments());
     let mut kept = 0;
@@ -72,6 +77,22 @@ fn answer(reply: &Reply<'_>) -> Told {
     told.part("prefix", Part::cut(reply.prefix()), MOST_OF_ONE);
     let answer = reply.answer();
     assert_eq!(matches!(answer, Answer::Push { .. }), reply.is_push());
-    told.add("answer", answer);
+    match answer {
+        Answer::Simple(text) => told.part("simple", text, MOST_OF_ONE),
+        Answer::Error { code, text } => {
+            assert!(text.bytes.starts_with(code));
+            told.bytes("code", code);
+            told.part("error", text, MOST_OF_ONE);
+        }
+        Answer::Bulk { length, prefix } => {
+            told.add("length", length);
+            told.part("bulk", prefix, MOST_OF_ONE);
+        }
+        Answer::Double(text) | Answer::BigNumber(text) | Answer::Verbatim(text) => {
+            told.part("text", text, MOST_OF_ONE);
+        }
+        Answer::Push { kind: Some(kind) } => told.part("push", kind, MOST_OF_ONE),
+        other => told.add("answer", other),
+    }
     told
 }

@@ -81,17 +81,24 @@ impl Script {
             }
         }
         steps.push(Step::Send(run));
+        // Long streams through tiny buffers take long and say nothing that short ones don't.
+        let capacity = capacity.max(sent[0].max(sent[1]) / 64);
         Self { capacity, cuts, steps }
     }
 
     /// The same words said at once, turn by turn: nothing is cut, held or written in part.
     pub fn whole(&self) -> Self {
-        let mut whole = Self { capacity: MOST, cuts: CUTS[0], steps: Vec::new() };
+        let mut whole = Self { capacity: 1, cuts: CUTS[0], steps: Vec::new() };
         for step in &self.steps {
             match (step, whole.steps.last_mut()) {
                 (Step::Send(more), Some(Step::Send(run))) => run.extend_from_slice(more),
                 (Step::Turn(_) | Step::Send(_), _) => whole.steps.push(step.clone()),
                 (Step::Hold(_) | Step::Release | Step::Write(_), _) => {}
+            }
+        }
+        for step in &whole.steps {
+            if let Step::Send(run) = step {
+                whole.capacity = whole.capacity.max(run.len());
             }
         }
         whole

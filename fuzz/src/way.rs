@@ -7,6 +7,8 @@ use super::told::Told;
 
 /// Frames that are longer may be told before all of them has come, which depends on the cut.
 const TOLD_AFTER: u64 = 32 * 1024;
+/// What is longer is read in larger pieces.
+const LONG: usize = 4096;
 
 /// What is the same however a stream is cut.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -70,6 +72,8 @@ impl<S: Scanner> Way<S> {
             let spare = self.codec.spare();
             assert!(spare.len() <= self.capacity);
             let cut = self.cuts.next().copied().unwrap_or(usize::MAX);
+            // What is long is mostly one byte over and over, which no cut makes interesting.
+            let cut = if rest.len() > LONG { cut.saturating_mul(509) } else { cut };
             let count = spare.len().min(cut).min(rest.len());
             if count == 0 {
                 if self.codec.ready().is_empty() {
