@@ -13,7 +13,7 @@ pub struct Told {
 
 impl Told {
     pub fn of(start: u64) -> Self {
-        Self { start: Some(start), text: Vec::with_capacity(256) }
+        Self { start: Some(start), text: Vec::new() }
     }
 
     pub const fn start(&self) -> Option<u64> {
