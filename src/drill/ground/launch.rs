@@ -6,7 +6,7 @@ use super::{Instance, ask_ready};
 use crate::drill::{DrillError, Stage};
 use crate::guard::Guard;
 use crate::history::InstanceId;
-use crate::lab::{Lab, LaunchSpec};
+use crate::lab::{Lab, LaunchPlace, LaunchSpec};
 use crate::load::TargetInstance;
 use crate::profile::Launched;
 
@@ -32,7 +32,8 @@ pub(super) async fn all(
             let target = TargetInstance::plain(InstanceId(number), address);
             ask_ready(&target, launched.ready.as_deref()).await
         };
-        let instance = lab.launch(guard, &spec, number, ready).await.map_err(failed)?;
+        let place = LaunchPlace { number, servers: lab.addresses };
+        let instance = lab.launch(guard, &spec, place, ready).await.map_err(failed)?;
         instances.push(Instance {
             name: instance.name,
             url: format!("http://{}", instance.address),
