@@ -53,7 +53,8 @@ pub use model::{
 pub use reference::reference;
 pub use schema::schema;
 pub use target::{
-    Actor, Attached, CustomCheck, Launched, Login, Postgres, Secret, Statements, Target,
+    Actor, Attached, CustomCheck, Downstream, Launched, Login, Postgres, Redis, Secret, Statements,
+    Target, Wires,
 };
 pub use template::{Filling, Hole, TemplateMistake, TemplateMistakeKind, TextTemplate};
 pub use write::reproduction;

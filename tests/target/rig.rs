@@ -72,6 +72,7 @@ pub fn python(program: &str) -> Launched {
         folder: Some("/".to_owned()),
         ready: Some("/ready".to_owned()),
         ready_within: Duration::from_secs(20),
+        proxies: true,
     }
 }
 
@@ -171,7 +172,7 @@ impl Database {
     }
 
     pub fn as_profile(&self) -> Option<Postgres> {
-        Some(Postgres { url: Secret::plain(&self.url) })
+        Some(Postgres { url: Secret::plain(&self.url), proxy: None })
     }
 
     /// The first column of the first row, as text.
