@@ -15,8 +15,8 @@ use std::time::Duration;
 
 use tokio::sync::mpsc;
 
-use super::line::{write_attempt, write_intent};
-use super::{Attempt, Fact, Intent, Secrets};
+use super::line::{write_attempt, write_intent, write_step};
+use super::{Attempt, Fact, Intent, Secrets, Step};
 
 /// Parcels of lines that may wait for the disk, a few MB together.
 const WAITING: usize = 128;
@@ -152,6 +152,21 @@ impl Lines {
     pub fn add_attempt(&mut self, attempt: &mut Attempt) {
         self.secrets.hide_in_attempt(attempt);
         write_attempt(self.begun(), attempt);
+    }
+
+    /// The same for a step, whose secrets are hidden in the line.
+    pub fn add_step<Text: AsRef<str>>(&mut self, step: &Step<Text>) {
+        if self.secrets.are_none() {
+            write_step(self.begun(), step);
+        } else {
+            let step = self.secrets.hidden_in_step(step);
+            write_step(self.begun(), &step);
+        }
+    }
+
+    /// How much has been gathered.
+    pub const fn bytes(&self) -> usize {
+        self.text.len()
     }
 
     /// Whether it is time to record them.

@@ -3,7 +3,10 @@
 //! They are written by hand: the same bytes as those of `Serialize`, at a fraction of the cost. Each
 //! struct is taken apart here, so that a new field doesn't compile until it has its place in the line.
 
-use super::{Attempt, AttemptId, Cause, Intent, KeyForm, Outcome, RunTime, Sent, Waiting};
+use super::{
+    Attempt, AttemptId, Cause, Intent, KeyForm, LinkId, Outcome, RunTime, Sent, Standing, Step,
+    StepEnd, Waiting,
+};
 
 /// Writes the line of an attempt, with its line end.
 pub(super) fn write_attempt(out: &mut Vec<u8>, attempt: &Attempt) {
@@ -73,6 +76,64 @@ pub(super) fn write_intent(out: &mut Vec<u8>, intent: &Intent) {
     if !key_form.is_good() {
         word(out, ",\"key_form\":\"", form_word(*key_form));
     }
+    out.extend_from_slice(b"}}\n");
+}
+
+/// Writes the line of a step, with its line end.
+pub(super) fn write_step<Text: AsRef<str>>(out: &mut Vec<u8>, step: &Step<Text>) {
+    let Step {
+        wire,
+        link: LinkId(link),
+        verb,
+        object,
+        subject,
+        statement,
+        role,
+        intent,
+        product,
+        transaction,
+        standing,
+        token,
+        lease_ms,
+        compares,
+        resent,
+        asked: RunTime(asked),
+        forwarded,
+        answered,
+        delivered,
+        end,
+        answer,
+    } = step;
+    let time = |moment: &Option<RunTime>| moment.map(|RunTime(micros)| micros);
+    word(out, "{\"step\":{\"wire\":\"", wire.name());
+    number(out, ",\"link\":", *link);
+    text(out, ",\"verb\":", verb.as_ref());
+    maybe_text(out, ",\"object\":", object.as_ref().map(AsRef::as_ref));
+    maybe_text(out, ",\"subject\":", subject.as_ref().map(AsRef::as_ref));
+    maybe_number(out, ",\"statement\":", statement.map(|statement| statement.0));
+    if let Some(role) = role {
+        word(out, ",\"role\":\"", role.name());
+    }
+    maybe_number(out, ",\"intent\":", intent.map(|intent| intent.0));
+    maybe_number(out, ",\"product\":", *product);
+    maybe_number(out, ",\"transaction\":", *transaction);
+    if let Some(standing) = standing {
+        word(out, ",\"standing\":\"", standing_word(*standing));
+    }
+    maybe_number(out, ",\"token\":", *token);
+    maybe_number(out, ",\"lease_ms\":", *lease_ms);
+    if *compares {
+        flag(out, ",\"compares\":", true);
+    }
+    if *resent {
+        flag(out, ",\"resent\":", true);
+    }
+    number(out, ",\"asked\":", *asked);
+    maybe_number(out, ",\"forwarded\":", time(forwarded));
+    maybe_number(out, ",\"answered\":", time(answered));
+    maybe_number(out, ",\"delivered\":", time(delivered));
+    word(out, ",\"end\":\"", end_word(*end));
+    maybe_text(out, ",\"answer\":", answer.as_ref().map(AsRef::as_ref));
     out.extend_from_slice(b"}}\n");
 }
 
@@ -149,6 +210,23 @@ const fn outcome_word(outcome: Outcome) -> &'static str {
     }
 }
 
+const fn standing_word(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Idle => "idle",
+        Standing::Open => "open",
+        Standing::Aborted => "aborted",
+    }
+}
+
+const fn end_word(end: StepEnd) -> &'static str {
+    match end {
+        StepEnd::Done => "done",
+        StepEnd::Failed => "failed",
+        StepEnd::Skipped => "skipped",
+        StepEnd::Unanswered => "unanswered",
+    }
+}
+
 const fn form_word(form: KeyForm) -> &'static str {
     match form {
         KeyForm::Good => "good",
@@ -168,7 +246,9 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::history::{BodyId, Fact, InstanceId, IntentId, PhaseId, VariantId};
+    use crate::history::{
+        BodyId, Fact, InstanceId, IntentId, PhaseId, Role, StatementId, VariantId, Wire,
+    };
 
     fn serialized(fact: &Fact) -> String {
         serde_json::to_string(fact).unwrap() + "\n"
@@ -265,7 +345,63 @@ mod tests {
         }
     }
 
+    prop_compose! {
+        fn step()(
+            wire in prop::sample::select(Wire::ALL.to_vec()),
+            (link, statement, intent, product) in
+                any::<(u32, Option<u32>, Option<u32>, Option<i64>)>(),
+            (transaction, token, lease_ms) in any::<(Option<u32>, Option<u64>, Option<u64>)>(),
+            (compares, resent, asked) in any::<(bool, bool, u64)>(),
+            verb in text(),
+            (object, subject, answer) in (shared(), shared(), shared()),
+            role in option::of(prop::sample::select(Role::ALL.to_vec())),
+            standing in option::of(prop::sample::select(vec![
+                Standing::Idle,
+                Standing::Open,
+                Standing::Aborted,
+            ])),
+            end in prop::sample::select(vec![
+                StepEnd::Done,
+                StepEnd::Failed,
+                StepEnd::Skipped,
+                StepEnd::Unanswered,
+            ]),
+            (forwarded, answered, delivered) in (time(), time(), time()),
+        ) -> Step {
+            Step {
+                wire,
+                link: LinkId(link),
+                verb: verb.into(),
+                object,
+                subject,
+                statement: statement.map(StatementId),
+                role,
+                intent: intent.map(IntentId),
+                product,
+                transaction,
+                standing,
+                token,
+                lease_ms,
+                compares,
+                resent,
+                asked: RunTime(asked),
+                forwarded,
+                answered,
+                delivered,
+                end,
+                answer,
+            }
+        }
+    }
+
     proptest! {
+        #[test]
+        fn a_steps_line_is_that_of_its_serialization(step in step()) {
+            let mut out = Vec::new();
+            write_step(&mut out, &step);
+            assert_eq!(String::from_utf8(out).unwrap(), serialized(&Fact::Step(step)));
+        }
+
         #[test]
         fn an_attempts_line_is_that_of_its_serialization(attempt in attempt()) {
             let mut out = Vec::new();

@@ -68,7 +68,9 @@ impl Secrets {
             Fact::Drain(drain) => self.hide_within(&mut drain.about),
             Fact::Doubt(doubt) => self.hide_within(&mut doubt.what),
             Fact::Statement(statement) => self.hide_within(&mut statement.sql),
-            Fact::Step(step) => self.hide_in_step(step),
+            Fact::Step(step) => {
+                *step = self.hidden_in_step(step).with_texts(|text| text.into());
+            }
             Fact::Instance(instance) => self.hide_within(&mut instance.url),
             _ => {}
         }
@@ -83,13 +85,17 @@ impl Secrets {
         }
     }
 
-    /// The same for a step alone.
-    pub(super) fn hide_in_step(&self, step: &mut Step) {
-        for text in [&mut step.object, &mut step.subject, &mut step.answer].into_iter().flatten() {
-            if let Cow::Owned(redacted) = self.redact(text) {
-                *text = redacted.into();
-            }
-        }
+    /// The step without secrets.
+    pub(super) fn hidden_in_step<'a, Text: AsRef<str>>(
+        &self,
+        step: &'a Step<Text>,
+    ) -> Step<Cow<'a, str>> {
+        step.as_texts().with_texts(|text| self.redact(text))
+    }
+
+    /// Whether there is nothing to hide.
+    pub(super) fn are_none(&self) -> bool {
+        self.known.read().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
     fn hide_within(&self, text: &mut String) {

@@ -221,6 +221,35 @@ impl<Text: AsRef<str>> Step<Text> {
     }
 }
 
+impl<Text: AsRef<str>> Step<Text> {
+    /// A view of it.
+    pub(super) fn as_texts(&self) -> Step<&str> {
+        Step {
+            wire: self.wire,
+            link: self.link,
+            verb: self.verb.as_ref(),
+            object: self.object.as_ref().map(AsRef::as_ref),
+            subject: self.subject.as_ref().map(AsRef::as_ref),
+            statement: self.statement,
+            role: self.role,
+            intent: self.intent,
+            product: self.product,
+            transaction: self.transaction,
+            standing: self.standing,
+            token: self.token,
+            lease_ms: self.lease_ms,
+            compares: self.compares,
+            resent: self.resent,
+            asked: self.asked,
+            forwarded: self.forwarded,
+            answered: self.answered,
+            delivered: self.delivered,
+            end: self.end,
+            answer: self.answer.as_ref().map(AsRef::as_ref),
+        }
+    }
+}
+
 impl<Text> Step<Text> {
     /// The same step with its texts in another form.
     pub(super) fn with_texts<Other>(self, mut form: impl FnMut(Text) -> Other) -> Step<Other> {

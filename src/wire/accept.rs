@@ -1,4 +1,4 @@
-//! What the thread of a proxy does: it accepts, owns the links, and answers questions.
+//! What the thread of the proxies does: it accepts, owns the links, and answers questions.
 
 use std::io;
 use std::net::SocketAddr;
@@ -9,101 +9,153 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinError, JoinSet};
 
+use crate::history::{Wire, WireFacts};
+
 use super::counts::Counts;
+use super::error::WireError;
 use super::event::ProxyEvent;
 use super::http::HttpTalk;
 use super::link::serve;
-use super::observer::{Notes, Observer};
+use super::notes::Notes;
+use super::observer::Observer;
 use super::postgres::PostgresTalk;
-use super::proxy::{Protocol, ProxySpec};
+use super::proxies::{ProxySpec, Watch};
 use super::redis::RedisTalk;
+use super::tokens::Expected;
 
 /// A burst of connections beyond the backlog would lose its SYNs, and come a second late.
 const BACKLOG: u32 = 4_096;
 /// Accepting fails while the process has no file left, and would fail in a busy loop.
 const ACCEPT_AGAIN: Duration = Duration::from_millis(10);
+/// Connections that may wait between being accepted and being served.
+const MOST_ACCEPTED: usize = 1_024;
 
+#[derive(Debug)]
 pub(super) enum Command {
-    Counts(oneshot::Sender<Counts>),
+    Counts(oneshot::Sender<Vec<Counts>>),
+    Expect(Vec<Expected>, oneshot::Sender<()>),
 }
 
-/// Serves until nobody is left to send commands, then resets all links. How many have panicked.
+/// What the thread leaves behind.
+#[derive(Debug)]
+pub(super) struct Ended {
+    /// Links that have.
+    pub panicked: u64,
+    pub wires: Vec<WireFacts>,
+}
+
+/// Serves until nobody is left to send commands, then resets all links.
 pub(super) async fn run(
-    spec: ProxySpec,
-    bound: oneshot::Sender<io::Result<SocketAddr>>,
+    specs: Vec<ProxySpec>,
+    watch: Watch,
+    bound: oneshot::Sender<Result<Vec<SocketAddr>, WireError>>,
     mut commands: mpsc::Receiver<Command>,
     events: mpsc::Sender<ProxyEvent>,
-) -> u64 {
-    let listener = match listen(spec.listen).and_then(|it| Ok((it.local_addr()?, it))) {
-        Ok((address, listener)) => {
+) -> Ended {
+    let listeners: Result<Vec<_>, _> = specs.iter().map(listen).collect();
+    let (addresses, listeners): (Vec<_>, Vec<_>) = match listeners {
+        Ok(listeners) => listeners.into_iter().unzip(),
+        Err(error) => {
             // Nobody waits for it any more: then the commands have ended too.
-            let _ = bound.send(Ok(address));
-            listener
-        }
-        Err(source) => {
-            let _ = bound.send(Err(source));
-            return 0;
+            let _ = bound.send(Err(error));
+            return Ended { panicked: 0, wires: Vec::new() };
         }
     };
-    let observer = Rc::new(Observer::new(events));
+    let _ = bound.send(Ok(addresses));
+    let observer = Rc::new(Observer::new(&specs, watch, events));
+    let writing = tokio::task::spawn_local(super::ledger::keep_writing(Rc::clone(&observer)));
+    let (accepted_in, mut accepted) = mpsc::channel(MOST_ACCEPTED);
+    let mut doors = JoinSet::new();
+    for (door, listener) in listeners.into_iter().enumerate() {
+        doors.spawn_local(accept(door, listener, accepted_in.clone(), Rc::clone(&observer)));
+    }
     let mut links = JoinSet::new();
     let mut panicked = 0;
     loop {
         tokio::select! {
-            accepted = listener.accept() => match accepted {
-                Ok((client, _)) => start(spec, client, &observer, &mut links),
-                Err(source) => {
-                    observer.tell(ProxyEvent::NotAccepted { why: source.to_string() });
-                    tokio::time::sleep(ACCEPT_AGAIN).await;
-                }
-            },
-            Some(ended) = links.join_next() => {
-                observer.counts.borrow_mut().open -= 1;
-                panicked += u64::from(has_panicked(ended));
+            Some((door, client)) = accepted.recv() => {
+                start(&specs[door], door, client, &observer, &mut links);
             }
+            Some(ended) = links.join_next() => panicked += u64::from(has_panicked(&ended)),
             command = commands.recv() => match command {
-                Some(Command::Counts(answer)) => {
-                    // Who asked may have stopped waiting.
-                    let _ = answer.send(observer.counts.borrow().clone());
-                }
+                Some(command) => answer(command, &observer),
                 None => break,
             },
         }
     }
-    drop(listener);
+    doors.shutdown().await;
     links.abort_all();
     while let Some(ended) = links.join_next().await {
-        panicked += u64::from(has_panicked(ended));
+        panicked += u64::from(has_panicked(&ended));
     }
-    panicked
+    writing.abort();
+    observer.ledger.write_all().await;
+    Ended { panicked, wires: observer.wires() }
 }
 
-fn start(spec: ProxySpec, client: TcpStream, observer: &Rc<Observer>, links: &mut JoinSet<()>) {
-    let link = {
-        let mut counts = observer.counts.borrow_mut();
-        counts.links += 1;
-        counts.open += 1;
-        counts.links
-    };
-    let notes = Notes::new(link, Rc::clone(observer));
-    match spec.protocol {
-        Protocol::Redis => links.spawn_local(serve::<RedisTalk>(client, spec.upstream, notes)),
-        Protocol::Postgres => {
-            links.spawn_local(serve::<PostgresTalk>(client, spec.upstream, notes))
+/// Takes connections at one door for as long as somebody serves them.
+async fn accept(
+    door: usize,
+    listener: TcpListener,
+    accepted: mpsc::Sender<(usize, TcpStream)>,
+    observer: Rc<Observer>,
+) {
+    loop {
+        match listener.accept().await {
+            Ok((client, _)) => {
+                if accepted.send((door, client)).await.is_err() {
+                    return;
+                }
+            }
+            Err(source) => {
+                observer.tell(door, ProxyEvent::NotAccepted { why: source.to_string() });
+                tokio::time::sleep(ACCEPT_AGAIN).await;
+            }
         }
-        Protocol::Http => links.spawn_local(serve::<HttpTalk>(client, spec.upstream, notes)),
+    }
+}
+
+fn answer(command: Command, observer: &Observer) {
+    // Who asked may have stopped waiting.
+    match command {
+        Command::Counts(answer) => drop(answer.send(observer.counts())),
+        Command::Expect(intents, done) => {
+            observer.tokens.borrow_mut().expect(intents);
+            let _ = done.send(());
+        }
+    }
+}
+
+fn start(
+    spec: &ProxySpec,
+    door: usize,
+    client: TcpStream,
+    observer: &Rc<Observer>,
+    links: &mut JoinSet<()>,
+) {
+    let notes = Notes::new(door, Rc::clone(observer));
+    let upstream = spec.upstream.clone();
+    match spec.wire {
+        Wire::Redis => links.spawn_local(serve::<RedisTalk>(client, upstream, notes)),
+        Wire::Postgres => links.spawn_local(serve::<PostgresTalk>(client, upstream, notes)),
+        Wire::Http => links.spawn_local(serve::<HttpTalk>(client, upstream, notes)),
     };
 }
 
-fn has_panicked(ended: Result<(), JoinError>) -> bool {
-    ended.is_err_and(|error| error.is_panic())
+fn has_panicked(ended: &Result<(), JoinError>) -> bool {
+    ended.as_ref().is_err_and(JoinError::is_panic)
 }
 
-fn listen(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = match address {
-        SocketAddr::V4(_) => TcpSocket::new_v4()?,
-        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+fn listen(spec: &ProxySpec) -> Result<(SocketAddr, TcpListener), WireError> {
+    let address = spec.listen;
+    let listen = || -> io::Result<_> {
+        let socket = match address {
+            SocketAddr::V4(_) => TcpSocket::new_v4()?,
+            SocketAddr::V6(_) => TcpSocket::new_v6()?,
+        };
+        socket.bind(address)?;
+        let listener = socket.listen(BACKLOG)?;
+        Ok((listener.local_addr()?, listener))
     };
-    socket.bind(address)?;
-    socket.listen(BACKLOG)
+    listen().map_err(|source| WireError::Listen { wire: spec.wire.name(), address, source })
 }

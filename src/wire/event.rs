@@ -3,6 +3,8 @@
 use std::fmt;
 use std::net::SocketAddr;
 
+use crate::history::LinkId;
+
 use super::counts::Side;
 
 /// Why the target may not encrypt, and what to do about it.
@@ -13,11 +15,11 @@ pub(super) const NO_TLS: &str = "the target asked for an encrypted connection an
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProxyEvent {
     /// The link was reset, because its upstream couldn't be reached.
-    Unreached { link: u64, upstream: SocketAddr, why: String },
+    Unreached { link: LinkId, upstream: SocketAddr, why: String },
     /// The link was refused, because it was about to be encrypted.
-    Encrypted { link: u64 },
+    Encrypted { link: LinkId },
     /// Nothing is known of what comes from this side, from this byte on. It passes.
-    Opaque { link: u64, from: Side, at: u64, why: &'static str },
+    Opaque { link: LinkId, from: Side, at: u64, why: &'static str },
     /// A connection couldn't be accepted; the next try follows.
     NotAccepted { why: String },
 }

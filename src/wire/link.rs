@@ -7,7 +7,6 @@
 //! panics. An orderly end would make a reply that lasts until the end of its connection look whole.
 
 use std::future::poll_fn;
-use std::net::SocketAddr;
 use std::ops::ControlFlow;
 use std::task::{Context, Poll};
 
@@ -16,7 +15,8 @@ use tokio::net::TcpStream;
 
 use super::direction::{Broken, Direction};
 use super::event::ProxyEvent;
-use super::observer::Notes;
+use super::notes::Notes;
+use super::proxies::Upstream;
 use super::talk::{Refusal, Talk};
 
 /// A connection that is reset when it is dropped before its end.
@@ -52,16 +52,16 @@ struct Link<T: Talk> {
 }
 
 /// Serves a connection until its end.
-pub(super) async fn serve<T: Talk>(client: TcpStream, upstream: SocketAddr, notes: Notes) {
+pub(super) async fn serve<T: Talk>(client: TcpStream, upstream: Upstream, notes: Notes) {
     let client = Socket::new(client);
-    let server = match TcpStream::connect(upstream).await {
+    let server = match TcpStream::connect(upstream.address).await {
         Ok(server) => Socket::new(server),
         Err(why) => {
             notes.count(|counts| {
                 counts.unreached += 1;
                 counts.reset += 1;
             });
-            let (link, why) = (notes.link(), why.to_string());
+            let (link, upstream, why) = (notes.link(), upstream.address, why.to_string());
             return notes.tell(ProxyEvent::Unreached { link, upstream, why });
         }
     };
@@ -84,14 +84,17 @@ impl<T: Talk> Link<T> {
         let Self { client, server, requests, replies, talk, notes } = self;
         let (client, server) = (&mut client.stream, &mut server.stream);
         let to_server = requests.poll(context, client, server, &mut |codec, count| {
+            notes.read();
             notes.count(|counts| counts.client_bytes += count as u64);
             codec.filled(count, &mut |mark| talk.asked(mark, replies.codec.scanner(), notes));
             ControlFlow::Continue(())
         });
+        notes.passed_to_server(requests.codec.passed_to());
         if let Poll::Ready(Err(broken)) = to_server {
             return Poll::Ready(Err(broken));
         }
         let to_client = replies.poll(context, server, client, &mut |codec, count| {
+            notes.read();
             notes.count(|counts| counts.server_bytes += count as u64);
             let mut decision = ControlFlow::Continue(());
             codec.filled(count, &mut |mark| {
@@ -102,6 +105,7 @@ impl<T: Talk> Link<T> {
             });
             decision
         });
+        notes.passed_to_client(replies.codec.passed_to());
         if let Poll::Ready(Err(broken)) = to_client {
             return Poll::Ready(Err(broken));
         }

@@ -1,6 +1,6 @@
 //! What crosses a connection between the target and its servers, passed on and looked at.
 //!
-//! A [`Proxy`] stands in front of one server. Each connection to it is a link of two directions. A
+//! [`Proxies`] stand in front of the target's servers. Each connection to it is a link of two directions. A
 //! [`Codec`] takes the bytes of one direction in whatever pieces they come, keeps them byte for
 //! byte until they have been passed on, and has a [`Scanner`] say where frames begin and end. The
 //! scanners know one protocol each: [`redis`], [`postgres`] and [`http`].
@@ -15,20 +15,29 @@ mod counts;
 mod direction;
 mod error;
 mod event;
+mod exchanges;
+mod guide;
 pub mod http;
+mod ledger;
 mod link;
 mod mark;
+mod notes;
 mod observer;
 mod part;
 pub mod postgres;
-mod proxy;
+mod proxies;
 pub mod redis;
+mod resent;
+mod shape;
 mod talk;
+mod tokens;
 
 pub use codec::Codec;
 pub use counts::{Counts, Side};
 pub use error::WireError;
 pub use event::ProxyEvent;
+pub use guide::Guide;
 pub use mark::{Mark, Scanner};
 pub use part::Part;
-pub use proxy::{Protocol, Proxy, ProxySpec};
+pub use proxies::{Proxies, ProxySpec, Upstream, Watch};
+pub use tokens::Expected;

@@ -1,71 +1,125 @@
-//! What the links of a proxy have in common: where they say what they saw.
+//! What all links have in common: what they know, and where they say what they saw.
 //!
-//! They all run on the thread of their proxy, so that saying something takes no lock. Events that
-//! nobody takes are counted and not waited for: a link never stands still because of its observer.
+//! They all run on the thread of the proxies, so that neither takes a lock. Events that nobody takes
+//! are counted and not waited for: a link never stands still because of its observer.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::rc::Rc;
 
+use foldhash::{HashMap, HashMapExt};
 use tokio::sync::mpsc;
 
-use super::counts::{Counts, Side};
+use crate::history::{Clock, InstanceId, IntentId, LinkId, Wire, WireFacts};
+
+use super::counts::Counts;
 use super::event::ProxyEvent;
+use super::guide::Guide;
+use super::ledger::Ledger;
+use super::proxies::{ProxySpec, Watch};
+use super::redis::Scripts;
+use super::resent::Orphans;
+use super::tokens::Tokens;
+
+/// Words that are kept once for all steps; a further one is made anew each time.
+const MOST_WORDS: usize = 20_000;
+
+/// One proxy.
+struct Door {
+    wire: Wire,
+    instance: Option<InstanceId>,
+    counts: RefCell<Counts>,
+}
 
 pub(super) struct Observer {
-    pub(super) counts: RefCell<Counts>,
+    pub(super) clock: Clock,
+    pub(super) guide: Guide,
+    pub(super) ledger: Ledger,
+    pub(super) tokens: RefCell<Tokens>,
+    pub(super) scripts: RefCell<Scripts>,
+    pub(super) orphans: RefCell<Orphans>,
+    /// Intents whose order is committed.
+    pub(super) committed: RefCell<foldhash::HashSet<IntentId>>,
+    /// What a step was first seen to be for, by its name.
+    pub(super) firsts: RefCell<HashMap<Rc<str>, crate::history::Role>>,
+    doors: Vec<Door>,
+    links: Cell<u32>,
+    words: RefCell<HashSet<Rc<str>, foldhash::fast::FixedState>>,
     events: mpsc::Sender<ProxyEvent>,
 }
 
 impl Observer {
-    pub(super) fn new(events: mpsc::Sender<ProxyEvent>) -> Self {
-        Self { counts: RefCell::default(), events }
+    pub(super) fn new(specs: &[ProxySpec], watch: Watch, events: mpsc::Sender<ProxyEvent>) -> Self {
+        let door = |spec: &ProxySpec| Door {
+            wire: spec.wire,
+            instance: spec.instance,
+            counts: RefCell::default(),
+        };
+        Self {
+            clock: watch.clock,
+            guide: watch.guide,
+            ledger: Ledger::new(watch.recorder),
+            tokens: RefCell::default(),
+            scripts: RefCell::default(),
+            orphans: RefCell::default(),
+            committed: RefCell::default(),
+            firsts: RefCell::new(HashMap::new()),
+            doors: specs.iter().map(door).collect(),
+            links: Cell::new(0),
+            words: RefCell::default(),
+            events,
+        }
     }
 
-    pub(super) fn tell(&self, event: ProxyEvent) {
+    pub(super) fn tell(&self, door: usize, event: ProxyEvent) {
         if self.events.try_send(event).is_err() {
-            self.counts.borrow_mut().untold += 1;
+            self.count(door, |counts| counts.untold += 1);
         }
     }
-}
 
-/// What one link says.
-pub(super) struct Notes {
-    link: u64,
-    observer: Rc<Observer>,
-    has_stream: bool,
-}
-
-impl Notes {
-    pub(super) fn new(link: u64, observer: Rc<Observer>) -> Self {
-        Self { link, observer, has_stream: false }
+    pub(super) fn count(&self, door: usize, count: impl FnOnce(&mut Counts)) {
+        count(&mut self.doors[door].counts.borrow_mut());
     }
 
-    pub(super) const fn link(&self) -> u64 {
-        self.link
+    pub(super) fn counts(&self) -> Vec<Counts> {
+        self.doors.iter().map(|door| door.counts.borrow().clone()).collect()
     }
 
-    pub(super) fn count(&self, count: impl FnOnce(&mut Counts)) {
-        count(&mut self.observer.counts.borrow_mut());
+    pub(super) fn wire(&self, door: usize) -> Wire {
+        self.doors[door].wire
     }
 
-    pub(super) fn tell(&self, event: ProxyEvent) {
-        self.observer.tell(event);
+    pub(super) fn instance(&self, door: usize) -> Option<InstanceId> {
+        self.doors[door].instance
     }
 
-    pub(super) fn frame(&self, from: Side, kind: &'static str) {
-        self.count(|counts| counts.frame(from, kind));
+    pub(super) fn next_link(&self) -> LinkId {
+        LinkId(self.links.replace(self.links.get().wrapping_add(1)))
     }
 
-    /// Nothing more is said about what comes from there.
-    pub(super) fn opaque(&self, from: Side, at: u64, why: &'static str) {
-        self.count(|counts| counts.opaque += 1);
-        self.tell(ProxyEvent::Opaque { link: self.link, from, at, why });
-    }
-
-    /// The link carries a stream from now on.
-    pub(super) fn stream(&mut self) {
-        if !std::mem::replace(&mut self.has_stream, true) {
-            self.count(|counts| counts.streams += 1);
+    /// The word, shared with all steps that have it.
+    pub(super) fn word(&self, text: &str) -> Rc<str> {
+        let mut words = self.words.borrow_mut();
+        if let Some(known) = words.get(text) {
+            return Rc::clone(known);
         }
+        let word: Rc<str> = text.into();
+        if words.len() < MOST_WORDS {
+            words.insert(Rc::clone(&word));
+        }
+        word
+    }
+
+    /// What each wire saw, its proxies together.
+    pub(super) fn wires(&self) -> Vec<WireFacts> {
+        let of = |wire| self.doors.iter().filter(move |door| door.wire == wire);
+        let there = Wire::ALL.into_iter().filter(|wire| of(*wire).next().is_some());
+        there
+            .map(|wire| {
+                let mut facts = Counts::default();
+                of(wire).for_each(|door| facts.add(&door.counts.borrow()));
+                facts.of_wire(wire)
+            })
+            .collect()
     }
 }

@@ -7,7 +7,7 @@
 use std::ops::ControlFlow;
 
 use super::mark::{Mark, Scanner};
-use super::observer::Notes;
+use super::notes::Notes;
 
 /// A link that must not go on: what the client is told before its connection is closed.
 pub(super) type Refusal = Vec<u8>;

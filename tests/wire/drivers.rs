@@ -4,14 +4,15 @@ use std::collections::HashMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::process::Output;
 
-use dupeproof::wire::{Counts, Protocol, Proxy, Side};
+use dupeproof::history::Wire;
+use dupeproof::wire::{Counts, Side};
 use redis::aio::MultiplexedConnection;
 use redis::{AsyncCommands, Client, Script};
 use sqlx::postgres::PgPoolCopyExt;
 use sqlx::{Connection, PgConnection, PgPool};
 use tokio::process::Command;
 
-use crate::ends::{LIMIT, proxy_to, until};
+use crate::ends::{LIMIT, Proxy, proxy_to, until};
 use crate::lab::Ground;
 
 fn local(port: u16) -> SocketAddr {
@@ -19,7 +20,7 @@ fn local(port: u16) -> SocketAddr {
 }
 
 async fn postgres_proxy(ground: &Ground) -> (Proxy, String) {
-    let proxy = proxy_to(Protocol::Postgres, local(ground.postgres_port())).await;
+    let proxy = proxy_to(Wire::Postgres, local(ground.postgres_port())).await;
     // With `prefer` the driver asks for encryption first.
     let url = format!("postgres://postgres@{}/postgres?sslmode=prefer", proxy.address());
     (proxy, url)
@@ -167,7 +168,7 @@ async fn use_redis(address: &str) -> Vec<String> {
 async fn the_redis_crate_is_told_the_same_as_directly() {
     let ground = Ground::start().await;
     let redis = local(ground.redis_port());
-    let proxy = proxy_to(Protocol::Redis, redis).await;
+    let proxy = proxy_to(Wire::Redis, redis).await;
     let through = use_redis(&proxy.address().to_string()).await;
     assert_eq!(through, use_redis(&redis.to_string()).await);
     let counts = finish(proxy).await;
@@ -184,7 +185,7 @@ async fn the_redis_crate_is_told_the_same_as_directly() {
 #[tokio::test]
 async fn a_subscription_is_a_stream() {
     let ground = Ground::start().await;
-    let proxy = proxy_to(Protocol::Redis, local(ground.redis_port())).await;
+    let proxy = proxy_to(Wire::Redis, local(ground.redis_port())).await;
     let address = proxy.address().to_string();
     let heard = tokio::task::spawn_blocking({
         let client = Client::open(format!("redis://{address}")).unwrap();
@@ -224,7 +225,7 @@ async fn replication_passes_as_a_stream() {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     assert_eq!(finish(proxy).await.streams, 1);
 
-    let proxy = proxy_to(Protocol::Redis, local(ground.redis_port())).await;
+    let proxy = proxy_to(Wire::Redis, local(ground.redis_port())).await;
     let mut speaker = connect(&proxy.address().to_string()).await;
     let _: () = speaker.set("large", "x".repeat(3 << 20)).await.unwrap();
     drop(speaker);

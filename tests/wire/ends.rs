@@ -4,13 +4,17 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::time::Duration;
 
-use dupeproof::wire::{Counts, Protocol, Proxy, ProxyEvent, ProxySpec};
+use dupeproof::history::{Clock, Wire};
+use dupeproof::wire::{Counts, Guide, Proxies, ProxyEvent, ProxySpec, Watch, WireError};
 use rustix::net::sockopt::set_socket_linger;
 use tokio::sync::mpsc::Receiver;
 use tokio::time::timeout;
 
 pub const LIMIT: Duration = Duration::from_secs(20);
 const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(Ipv4Addr::LOCALHOST), 0);
+
+/// One proxy alone.
+pub struct Proxy(Proxies);
 
 /// A proxy in front of a listener of the test's own.
 pub struct Stage {
@@ -26,12 +30,40 @@ pub enum End {
     Reset,
 }
 
-pub async fn proxy_to(protocol: Protocol, upstream: SocketAddr) -> Proxy {
-    Proxy::start(ProxySpec { listen: LOOPBACK, upstream, protocol }).await.unwrap()
+pub async fn proxy_to(wire: Wire, upstream: SocketAddr) -> Proxy {
+    Proxy::start(LOOPBACK, wire, upstream).await.unwrap()
+}
+
+impl Proxy {
+    pub async fn start(
+        listen: SocketAddr,
+        wire: Wire,
+        upstream: SocketAddr,
+    ) -> Result<Self, WireError> {
+        let spec = ProxySpec { listen, upstream: upstream.into(), wire, instance: None };
+        let watch = Watch { clock: Clock::start(), recorder: None, guide: Guide::default() };
+        Ok(Self(Proxies::start(vec![spec], watch).await?))
+    }
+
+    pub fn address(&self) -> SocketAddr {
+        self.0.addresses()[0]
+    }
+
+    pub fn events(&mut self) -> Option<Receiver<ProxyEvent>> {
+        self.0.events()
+    }
+
+    pub async fn counts(&self) -> Result<Counts, WireError> {
+        Ok(self.0.counts().await?.remove(0))
+    }
+
+    pub async fn stop(self) -> Result<(), WireError> {
+        self.0.stop().await.map(drop)
+    }
 }
 
 impl Stage {
-    pub async fn set(protocol: Protocol) -> Self {
+    pub async fn set(protocol: Wire) -> Self {
         let listener = TcpListener::bind(LOOPBACK).unwrap();
         let mut proxy = proxy_to(protocol, listener.local_addr().unwrap()).await;
         let events = proxy.events().unwrap();

@@ -5,7 +5,8 @@ use std::io::{ErrorKind, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
-use dupeproof::wire::{Protocol, ProxyEvent, Side};
+use dupeproof::history::{LinkId, Wire};
+use dupeproof::wire::{ProxyEvent, Side};
 
 use crate::ends::{End, LIMIT, Stage, exactly, proxy_to, reset, rest, send, shut};
 use crate::postgres_messages::{complete, message, ready, startup};
@@ -16,7 +17,7 @@ const GSS_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 48];
 
 #[tokio::test]
 async fn each_direction_ends_alone_and_in_order() {
-    let stage = Stage::set(Protocol::Redis).await;
+    let stage = Stage::set(Wire::Redis).await;
     for client_first in [true, false] {
         let (client, server) = stage.link();
         let (first, last) = if client_first { (&client, &server) } else { (&server, &client) };
@@ -36,7 +37,7 @@ async fn each_direction_ends_alone_and_in_order() {
 
 #[tokio::test]
 async fn a_reset_is_passed_on_behind_what_was_sent_before() {
-    let stage = Stage::set(Protocol::Redis).await;
+    let stage = Stage::set(Wire::Redis).await;
     let (client, server) = stage.link();
     send(&server, b"+said\r\n");
     assert_eq!(exactly(&client, 7), b"+said\r\n");
@@ -54,7 +55,7 @@ async fn a_reset_is_passed_on_behind_what_was_sent_before() {
 
 #[tokio::test]
 async fn last_words_arrive_although_nobody_hears_the_client_out() {
-    let stage = Stage::set(Protocol::Postgres).await;
+    let stage = Stage::set(Wire::Postgres).await;
     for _ in 0..20 {
         let (client, server) = stage.link();
         send(&client, &startup());
@@ -72,7 +73,7 @@ async fn last_words_arrive_although_nobody_hears_the_client_out() {
 
 #[tokio::test]
 async fn a_slow_reader_stops_the_sender() {
-    let stage = Stage::set(Protocol::Redis).await;
+    let stage = Stage::set(Wire::Redis).await;
     for to_client in [true, false] {
         let (client, server) = stage.link();
         let (mut sender, reader) = if to_client { (server, client) } else { (client, server) };
@@ -99,13 +100,15 @@ async fn a_slow_reader_stops_the_sender() {
 #[tokio::test]
 async fn an_upstream_that_is_down_resets_the_client_and_is_told() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let mut proxy = proxy_to(Protocol::Postgres, free).await;
+    let mut proxy = proxy_to(Wire::Postgres, free).await;
     let mut events = proxy.events().unwrap();
     let client = TcpStream::connect(proxy.address()).unwrap();
     client.set_read_timeout(Some(LIMIT)).unwrap();
     assert_eq!(rest(&client), (Vec::new(), End::Reset));
     let event = events.recv().await.unwrap();
-    let ProxyEvent::Unreached { link: 1, upstream, why } = &event else { panic!("{event:?}") };
+    let ProxyEvent::Unreached { link: LinkId(0), upstream, why } = &event else {
+        panic!("{event:?}")
+    };
     assert_eq!((*upstream, why.contains("refused")), (free, true), "{event}");
     let counts = crate::ends::until(&proxy, |counts| counts.open == 0).await;
     assert_eq!((counts.links, counts.unreached, counts.reset), (1, 1, 1));
@@ -120,7 +123,7 @@ async fn an_upstream_that_is_down_resets_the_client_and_is_told() {
 
 #[tokio::test]
 async fn a_stop_resets_open_links_and_gives_the_port_back() {
-    let stage = Stage::set(Protocol::Http).await;
+    let stage = Stage::set(Wire::Http).await;
     let links: Vec<_> = (0..50).map(|_| stage.link()).collect();
     send(&links[0].1, b"HTTP/1.1 200 OK\r\n\r\nnot all of");
     exactly(&links[0].0, 29);
@@ -138,14 +141,14 @@ async fn a_stop_resets_open_links_and_gives_the_port_back() {
 async fn a_port_that_is_taken_is_an_error_at_the_start() {
     let taken = TcpListener::bind("127.0.0.1:0").unwrap();
     let listen = taken.local_addr().unwrap();
-    let spec = dupeproof::wire::ProxySpec { listen, upstream: listen, protocol: Protocol::Redis };
-    let error = dupeproof::wire::Proxy::start(spec).await.unwrap_err().to_string();
+    let error = crate::ends::Proxy::start(listen, Wire::Redis, listen).await;
+    let error = error.err().unwrap().to_string();
     assert_eq!(error, format!("could not listen on {listen} for the redis proxy"));
 }
 
 #[tokio::test]
 async fn encryption_that_the_server_declines_is_asked_for_in_peace() {
-    let stage = Stage::set(Protocol::Postgres).await;
+    let stage = Stage::set(Wire::Postgres).await;
     let (client, server) = stage.link();
     for request in [SSL_REQUEST, GSS_REQUEST] {
         send(&client, &request);
@@ -169,7 +172,7 @@ async fn encryption_that_the_server_declines_is_asked_for_in_peace() {
 
 #[tokio::test]
 async fn encryption_that_the_server_takes_is_refused_with_the_cure() {
-    let mut stage = Stage::set(Protocol::Postgres).await;
+    let mut stage = Stage::set(Wire::Postgres).await;
     for (number, (request, yes)) in
         [(SSL_REQUEST, b"S"), (GSS_REQUEST, b"G")].into_iter().enumerate()
     {
@@ -185,7 +188,7 @@ async fn encryption_that_the_server_takes_is_refused_with_the_cure() {
         assert!(told.contains("VFATAL\0") && told.contains("sslmode=disable"), "{told}");
         assert_eq!(rest(&server), (Vec::new(), End::Reset));
         let event = stage.event().await;
-        assert_eq!(event, ProxyEvent::Encrypted { link: number as u64 + 1 });
+        assert_eq!(event, ProxyEvent::Encrypted { link: LinkId(number as u32) });
         assert!(event.to_string().contains("sslmode=disable"));
     }
     let counts = stage.until(|counts| counts.open == 0).await;
@@ -195,12 +198,12 @@ async fn encryption_that_the_server_takes_is_refused_with_the_cure() {
 
 #[tokio::test]
 async fn what_is_no_frame_passes_and_is_told() {
-    let mut stage = Stage::set(Protocol::Redis).await;
+    let mut stage = Stage::set(Wire::Redis).await;
     let (client, server) = stage.link();
     send(&client, b"*1\r\n$4\r\nPING\r\n*nonsense\r\n*1\r\n");
     assert_eq!(exactly(&server, 29), b"*1\r\n$4\r\nPING\r\n*nonsense\r\n*1\r\n");
     let why = "a count is not a number";
-    let told = ProxyEvent::Opaque { link: 1, from: Side::Client, at: 14, why };
+    let told = ProxyEvent::Opaque { link: LinkId(0), from: Side::Client, at: 14, why };
     assert_eq!(stage.event().await, told);
     send(&server, b"@\r\n");
     assert_eq!(exactly(&client, 3), b"@\r\n");
@@ -210,7 +213,7 @@ async fn what_is_no_frame_passes_and_is_told() {
 
 #[tokio::test]
 async fn ten_thousand_tiny_frames_and_a_huge_one_arrive_unchanged() {
-    let stage = Stage::set(Protocol::Redis).await;
+    let stage = Stage::set(Wire::Redis).await;
     let (client, server) = stage.link();
     let tiny = array(&["GET", "a"]).repeat(10_000);
     let content = "0123456789abcdef".repeat(4 << 20);
@@ -230,7 +233,7 @@ async fn ten_thousand_tiny_frames_and_a_huge_one_arrive_unchanged() {
 
 #[tokio::test]
 async fn more_requests_than_may_wait_pass_unread_and_it_is_told_once() {
-    let mut stage = Stage::set(Protocol::Http).await;
+    let mut stage = Stage::set(Wire::Http).await;
     let (client, server) = stage.link();
     let asked = b"GET / HTTP/1.1\r\n\r\n".repeat(3_000);
     let writer = thread::spawn({
@@ -240,7 +243,7 @@ async fn more_requests_than_may_wait_pass_unread_and_it_is_told_once() {
     assert_eq!(exactly(&server, asked.len()), asked);
     writer.join().unwrap();
     let why = "too many requests wait for a reply";
-    let told = ProxyEvent::Opaque { link: 1, from: Side::Server, at: 0, why };
+    let told = ProxyEvent::Opaque { link: LinkId(0), from: Side::Server, at: 0, why };
     assert_eq!(stage.event().await, told);
     let answer = b"HTTP/1.1 204 No Content\r\n\r\n";
     send(&server, answer);

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::net::TcpStream;
 use std::thread;
 
-use dupeproof::wire::Protocol;
+use dupeproof::history::Wire;
 use proptest::prelude::*;
 
 use crate::ends::{End, Stage, rest, send, shut};
@@ -24,13 +24,13 @@ fn cut(mut stream: &TcpStream, bytes: &[u8], sizes: &[usize]) {
     shut(stream);
 }
 
-fn stream(protocol: Protocol) -> BoxedStrategy<(Vec<u8>, Vec<u8>)> {
+fn stream(protocol: Wire) -> BoxedStrategy<(Vec<u8>, Vec<u8>)> {
     let many = |one: BoxedStrategy<Vec<u8>>| {
         proptest::collection::vec(one, 0..30).prop_map(|all| all.concat()).boxed()
     };
     let garbage = || proptest::collection::vec(any::<u8>(), 0..2000).boxed();
     let (asked, answered) = match protocol {
-        Protocol::Redis => {
+        Wire::Redis => {
             let request = proptest::collection::vec("[ -~]{0,40}", 1..5)
                 .prop_map(|words| array(&words.iter().map(String::as_str).collect::<Vec<_>>()));
             let reply = prop_oneof![
@@ -40,7 +40,7 @@ fn stream(protocol: Protocol) -> BoxedStrategy<(Vec<u8>, Vec<u8>)> {
             ];
             (many(request.boxed()), many(reply.boxed()))
         }
-        Protocol::Postgres => {
+        Wire::Postgres => {
             let opening = prop_oneof![
                 Just(startup()),
                 Just(start(80_877_102, &[0, 0, 0, 1, 0, 0, 0, 2])),
@@ -52,7 +52,7 @@ fn stream(protocol: Protocol) -> BoxedStrategy<(Vec<u8>, Vec<u8>)> {
                 many(any_reply().boxed()),
             )
         }
-        Protocol::Http => {
+        Wire::Http => {
             let request = prop_oneof![
                 Just(b"GET / HTTP/1.1\r\n\r\n".to_vec()),
                 Just(b"HEAD / HTTP/1.1\r\nUpgrade: it\r\n\r\n".to_vec()),
@@ -72,8 +72,8 @@ fn stream(protocol: Protocol) -> BoxedStrategy<(Vec<u8>, Vec<u8>)> {
     prop_oneof![4 => (asked, answered), 1 => (garbage(), garbage())].boxed()
 }
 
-fn any_stream() -> impl Strategy<Value = (Protocol, (Vec<u8>, Vec<u8>))> {
-    prop_oneof![Just(Protocol::Redis), Just(Protocol::Postgres), Just(Protocol::Http)]
+fn any_stream() -> impl Strategy<Value = (Wire, (Vec<u8>, Vec<u8>))> {
+    prop_oneof![Just(Wire::Redis), Just(Wire::Postgres), Just(Wire::Http)]
         .prop_flat_map(|protocol| (Just(protocol), stream(protocol)))
 }
 
@@ -104,7 +104,7 @@ proptest! {
 
 #[tokio::test]
 async fn four_hundred_links_at_once_keep_apart() {
-    let stage = Stage::set(Protocol::Redis).await;
+    let stage = Stage::set(Wire::Redis).await;
     let links: Vec<_> = (0..400).map(|_| stage.link()).collect();
     for (number, (client, server)) in links.iter().enumerate() {
         send(client, &array(&["GET", &number.to_string()]));

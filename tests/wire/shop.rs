@@ -4,15 +4,16 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use dupeproof::guard::{Guard, Kind};
+use dupeproof::history::Wire;
 use dupeproof::lab::{Lab, LabSpec, PaymentsSpec};
-use dupeproof::wire::{Counts, Protocol, Proxy, Side};
+use dupeproof::wire::{Counts, Side};
 use serde_json::{Value, json};
 use sqlx::{Connection, PgConnection};
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-use crate::ends::{LIMIT, proxy_to};
+use crate::ends::{LIMIT, Proxy, proxy_to};
 use crate::lab::port;
 
 const EXE: &str = env!("CARGO_BIN_EXE_dupeproof");
@@ -35,7 +36,7 @@ async fn post(address: SocketAddr, path: &str, key: &str, body: &Value) -> (u16,
 }
 
 /// A proxy in front of what a URL names, and the URL through it.
-async fn before(protocol: Protocol, url: &str) -> (Proxy, String) {
+async fn before(protocol: Wire, url: &str) -> (Proxy, String) {
     let upstream = SocketAddr::from(([127, 0, 0, 1], port(url)));
     let proxy = proxy_to(protocol, upstream).await;
     let through = url.replace(&upstream.to_string(), &proxy.address().to_string());
@@ -61,10 +62,10 @@ async fn the_shop_places_and_pays_orders_behind_proxies() {
         ..LabSpec::new(logs.path().join("logs"))
     };
     let lab = Lab::start(spec, &guard).await.unwrap();
-    let (postgres, postgres_url) = before(Protocol::Postgres, &lab.postgres_url).await;
-    let (redis, redis_url) = before(Protocol::Redis, &lab.redis_url).await;
+    let (postgres, postgres_url) = before(Wire::Postgres, &lab.postgres_url).await;
+    let (redis, redis_url) = before(Wire::Redis, &lab.redis_url).await;
     let provider = lab.payments.as_ref().unwrap().url();
-    let (payments, payments_url) = before(Protocol::Http, &provider).await;
+    let (payments, payments_url) = before(Wire::Http, &provider).await;
     let mut shop = guard
         .command(Kind::Shop, Path::new(EXE))
         .args(["shop", "--listen", "127.0.0.1:0", "--database-url", &postgres_url])

@@ -4,7 +4,7 @@
 use std::ops::ControlFlow;
 
 use crate::wire::counts::Side;
-use crate::wire::observer::Notes;
+use crate::wire::notes::Notes;
 use crate::wire::talk::{Refusal, Talk};
 use crate::wire::{Mark, Scanner};
 

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use crate::wire::Mark;
 use crate::wire::counts::Side;
 use crate::wire::event::{NO_TLS, ProxyEvent};
-use crate::wire::observer::Notes;
+use crate::wire::notes::Notes;
 use crate::wire::talk::{Refusal, Talk};
 
 use super::request::Parameters;

@@ -6,15 +6,19 @@
 mod capture;
 mod commands;
 mod inline;
+mod meaning;
 mod reply;
 mod reply_scan;
 mod request;
 mod request_scan;
+mod script;
 mod talk;
+mod track;
 mod values;
 
 pub use reply::{Aggregate, Answer, Reply};
 pub use reply_scan::Replies;
 pub use request::{Request, SetOptions};
 pub use request_scan::Requests;
+pub(super) use script::Scripts;
 pub(super) use talk::RedisTalk;

@@ -7,13 +7,16 @@ use std::ops::ControlFlow;
 
 use crate::wire::Mark;
 use crate::wire::counts::Side;
-use crate::wire::observer::Notes;
+use crate::wire::notes::Notes;
 use crate::wire::talk::{Refusal, Talk};
 
+use super::track::Tracker;
 use super::{Aggregate, Answer, Replies, Reply, Request, Requests};
 
 #[derive(Debug, Default)]
-pub(in crate::wire) struct RedisTalk;
+pub(in crate::wire) struct RedisTalk {
+    tracker: Tracker,
+}
 
 impl Talk for RedisTalk {
     type Requests = Requests;
@@ -21,11 +24,12 @@ impl Talk for RedisTalk {
 
     fn asked(&mut self, mark: Mark<Request<'_>>, replies: &mut Replies, notes: &mut Notes) {
         match mark {
+            Mark::Begun { .. } => self.tracker.begins(notes.now),
             Mark::Known(request) => {
+                self.tracker.known(&request, notes);
                 let kind = kind_of_request(&request);
                 notes.frame(Side::Client, kind);
                 match kind {
-                    "subscription" | "monitor" => notes.stream(),
                     "replication" => {
                         replies.give_up();
                         notes.stream();
@@ -34,8 +38,8 @@ impl Talk for RedisTalk {
                     _ => {}
                 }
             }
+            Mark::Ended { at, frame } => self.tracker.ended(&frame, at, notes),
             Mark::Opaque { at, why } => notes.opaque(Side::Client, at, why),
-            Mark::Begun { .. } | Mark::Ended { .. } => {}
         }
     }
 
@@ -47,8 +51,9 @@ impl Talk for RedisTalk {
     ) -> ControlFlow<Refusal> {
         match mark {
             Mark::Known(reply) => notes.frame(Side::Server, kind_of_reply(&reply)),
+            Mark::Ended { at, frame } => self.tracker.answered(&frame, at, notes),
             Mark::Opaque { at, why } => notes.opaque(Side::Server, at, why),
-            Mark::Begun { .. } | Mark::Ended { .. } => {}
+            Mark::Begun { .. } => {}
         }
         ControlFlow::Continue(())
     }

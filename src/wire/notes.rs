@@ -1,0 +1,157 @@
+//! What one link says, and the steps that are open on it.
+
+use std::rc::Rc;
+
+use crate::history::{InstanceId, LinkFacts, LinkId, RunTime};
+
+use super::counts::{Counts, Side};
+use super::event::ProxyEvent;
+use super::exchanges::Exchanges;
+use super::observer::Observer;
+
+pub(super) struct Notes {
+    pub(super) observer: Rc<Observer>,
+    pub(super) exchanges: Exchanges,
+    /// What the client says that it is.
+    pub(super) driver: Option<String>,
+    /// The process of PostgreSQL at the other end.
+    pub(super) backend: Option<u32>,
+    /// When the bytes that are looked at were read.
+    pub(super) now: RunTime,
+    door: usize,
+    link: LinkId,
+    opened: RunTime,
+    has_stream: bool,
+    is_written: bool,
+}
+
+impl Notes {
+    /// A connection was accepted at a door.
+    pub(super) fn new(door: usize, observer: Rc<Observer>) -> Self {
+        observer.count(door, |counts| {
+            counts.links += 1;
+            counts.open += 1;
+        });
+        let (link, opened) = (observer.next_link(), observer.clock.now());
+        Self {
+            exchanges: Exchanges::default(),
+            driver: None,
+            backend: None,
+            now: opened,
+            door,
+            link,
+            opened,
+            has_stream: false,
+            is_written: false,
+            observer,
+        }
+    }
+
+    pub(super) const fn link(&self) -> LinkId {
+        self.link
+    }
+
+    pub(super) fn instance(&self) -> Option<InstanceId> {
+        self.observer.instance(self.door)
+    }
+
+    pub(super) fn count(&self, count: impl FnOnce(&mut Counts)) {
+        self.observer.count(self.door, count);
+    }
+
+    pub(super) fn tell(&self, event: ProxyEvent) {
+        self.observer.tell(self.door, event);
+    }
+
+    pub(super) fn frame(&self, from: Side, kind: &'static str) {
+        self.count(|counts| counts.frame(from, kind));
+    }
+
+    /// Nothing more is said about what comes from there.
+    pub(super) fn opaque(&self, from: Side, at: u64, why: &'static str) {
+        self.count(|counts| counts.opaque += 1);
+        self.tell(ProxyEvent::Opaque { link: self.link, from, at, why });
+    }
+
+    /// The link carries a stream from now on.
+    pub(super) fn stream(&mut self) {
+        if !std::mem::replace(&mut self.has_stream, true) {
+            self.count(|counts| counts.streams += 1);
+        }
+    }
+
+    /// An exchange that only keeps the connection going.
+    pub(super) fn noise(&self) {
+        self.count(|counts| counts.noise += 1);
+    }
+
+    /// A step of which nobody can say what it does.
+    pub(super) fn unnamed(&self) {
+        let driver = self.driver.as_deref().unwrap_or("an unknown client");
+        self.count(|counts| match counts.unnamed.get_mut(driver) {
+            Some(count) => *count += 1,
+            None => {
+                counts.unnamed.insert(driver.to_owned(), 1);
+            }
+        });
+    }
+
+    /// Bytes have been read.
+    pub(super) fn read(&mut self) {
+        self.now = self.observer.clock.now();
+    }
+
+    /// Everything up to this place has been passed on to the server.
+    pub(super) fn passed_to_server(&mut self, to: u64) {
+        if self.exchanges.waits_to_be_forwarded(to) {
+            self.exchanges.forwarded(to, self.observer.clock.now());
+        }
+    }
+
+    /// Everything up to this place has been passed on to the client.
+    pub(super) fn passed_to_client(&mut self, to: u64) {
+        if self.exchanges.waits_to_be_delivered(to) {
+            self.exchanges.delivered(to, self.observer.clock.now());
+            self.write_steps();
+        }
+    }
+
+    /// Writes the steps down that are over.
+    fn write_steps(&mut self) {
+        while let Some(over) = self.exchanges.take_over() {
+            self.write_link();
+            self.observer.ledger.step(&over.step, |lost| self.count(|counts| counts.lost += lost));
+            self.count(|counts| {
+                counts.steps += 1;
+                counts.owned += u64::from(over.step.intent.is_some());
+            });
+        }
+    }
+
+    fn write_link(&mut self) {
+        if !std::mem::replace(&mut self.is_written, true) {
+            self.observer.ledger.link(LinkFacts {
+                id: self.link,
+                wire: self.observer.wire(self.door),
+                instance: self.observer.instance(self.door),
+                driver: self.driver.clone(),
+                backend: self.backend,
+                opened: self.opened,
+            });
+        }
+    }
+}
+
+impl Drop for Notes {
+    /// The link is over, in whatever way.
+    fn drop(&mut self) {
+        self.exchanges.end();
+        if self.exchanges.has_unanswered() {
+            let instance = self.observer.instance(self.door);
+            self.observer.orphans.borrow_mut().add(instance, self.exchanges.unanswered());
+        }
+        self.write_steps();
+        self.write_link();
+        self.count(|counts| counts.open -= 1);
+    }
+}
