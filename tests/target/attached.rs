@@ -46,13 +46,13 @@ pub fn server(does: &str) -> String {
 }
 
 /// A server of somebody else's, as far as the drill is concerned.
-struct Running {
+pub struct Running {
     child: Child,
     port: u16,
 }
 
 impl Running {
-    fn start(does: &str) -> Self {
+    pub fn start(does: &str) -> Self {
         let mut child = Command::new("python3")
             .args(["-u", "-c", &server(does), "0"])
             .stdout(Stdio::piped())
@@ -64,7 +64,7 @@ impl Running {
         Self { child, port: line.trim().parse().unwrap() }
     }
 
-    fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 

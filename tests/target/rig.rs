@@ -157,6 +157,8 @@ pub fn full(error: &dyn std::error::Error) -> String {
 /// A PostgreSQL that stands for the user's own.
 pub struct Database {
     pub url: String,
+    /// Of the Redis beside it.
+    pub redis_url: String,
     lab: Lab,
     guard: Guard,
     _logs: TempDir,
@@ -168,7 +170,13 @@ impl Database {
         let guard = Guard::start(Path::new(EXE)).await.unwrap();
         let spec = LabSpec { instances: 0, ..LabSpec::new(logs.path().to_owned()) };
         let lab = Lab::start(spec, &guard).await.unwrap();
-        Self { url: lab.postgres_url.clone(), lab, guard, _logs: logs }
+        Self {
+            url: lab.postgres_url.clone(),
+            redis_url: lab.redis_url.clone(),
+            lab,
+            guard,
+            _logs: logs,
+        }
     }
 
     pub fn as_profile(&self) -> Option<Postgres> {
