@@ -185,3 +185,36 @@ async fn tell(events: Option<mpsc::Receiver<ProxyEvent>>, watcher: Arc<dyn Watch
         watcher.see(Event::Wire { what, more });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Mutex, PoisonError};
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Seen(Mutex<Vec<(String, u64)>>);
+
+    impl Watcher for Seen {
+        fn see(&self, event: Event) {
+            let Event::Wire { what, more } = event else { return };
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).push((what, more));
+        }
+    }
+
+    #[tokio::test]
+    async fn the_first_event_of_a_kind_is_told_at_once_and_the_others_are_counted() {
+        let (events, receiver) = mpsc::channel(10);
+        let seen = Arc::new(Seen::default());
+        let refused = |why: &str| ProxyEvent::NotAccepted { why: why.to_owned() };
+        let unread = ProxyEvent::Encrypted { link: crate::history::LinkId(3) };
+        for event in [refused("one"), refused("two"), unread.clone(), refused("three")] {
+            events.send(event).await.unwrap();
+        }
+        drop(events);
+        tell(Some(receiver), Arc::clone(&seen) as Arc<dyn Watcher>).await;
+        let first = refused("one").to_string();
+        let told = seen.0.lock().unwrap();
+        assert_eq!(*told, [(first.clone(), 0), (unread.to_string(), 0), (first, 2)]);
+    }
+}

@@ -71,7 +71,7 @@ async fn the_correct_service_passes() {
     assert!(text.contains("2 instances of `node server.js`, launched with a private"), "{text}");
     let wires = &result.wires;
     let postgres = wires.iter().find(|wire| wire.wire == "postgres").expect("it was proxied");
-    assert!(postgres.links >= 2 && postgres.refused == 0, "{wires:?}");
+    assert!(postgres.links >= 2 && postgres.refused == 0 && postgres.steps > 0, "{wires:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
