@@ -43,6 +43,20 @@ const PLAIN: [&str; 22] = [
     "REFRESH",
 ];
 
+/// Words between such a verb and the name.
+const BEFORE_A_NAME: [&str; 10] = [
+    "TABLE",
+    "INDEX",
+    "UNIQUE",
+    "ONLY",
+    "SAVEPOINT",
+    "IF",
+    "NOT",
+    "EXISTS",
+    "TEMP",
+    "CONCURRENTLY",
+];
+
 /// None for a text whose first word isn't one of SQL's.
 pub(super) fn named(sql: &str) -> Option<Named<'_>> {
     let mut words = Words { rest: sql };
@@ -84,7 +98,7 @@ fn statement<'a>(words: &mut Words<'a>) -> Option<Named<'a>> {
         "ROLLBACK" => rollback(words),
         verb @ ("BEGIN" | "COMMIT") => bare(verb),
         verb if NOISE.contains(&verb) => Named { is_noise: true, ..bare(verb) },
-        verb => effect(words, verb, &["TABLE", "INDEX", "UNIQUE", "ONLY", "SAVEPOINT"]),
+        verb => effect(words, verb, &BEFORE_A_NAME),
     };
     if named.verb == "SELECT" && named.object.is_some_and(|it| it == "pg_advisory_unlock_all") {
         named.is_noise = true;
@@ -363,6 +377,7 @@ mod tests {
             ("BEGIN; SELECT n FROM stock", "SELECT", "stock"),
             ("COPY pgbench_accounts FROM STDIN", "COPY", "pgbench_accounts"),
             ("CREATE UNIQUE INDEX one ON orders (id)", "CREATE", "one"),
+            ("CREATE TABLE IF NOT EXISTS orders (id bigint)", "CREATE", "orders"),
             ("DO $x$ BEGIN RAISE; END $x$; SELECT 1", "DO", ""),
             ("CALL place_order($1)", "CALL", "place_order"),
         ] {
