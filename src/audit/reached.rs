@@ -1,0 +1,98 @@
+//! Overlap reached, as the wires see it: a second attempt made its first step before the first one
+//! committed (gate G1).
+//!
+//! Attempts of different intents are told apart by the intent; those of one intent by the instance of
+//! their link, or by the step with which the intent opened, once more, while the client had two
+//! attempts of it under way there. Asking for a lock is no opening: who waits asks again and again.
+
+use std::collections::BTreeMap;
+
+use crate::history::{Attempt, InstanceId, IntentId, Role, RunTime};
+
+use super::steps::Placed;
+use super::trace::{Trace, is_commit};
+
+/// Whether two of a thing's attempts were at work at once.
+pub(super) fn is_reached(trace: &Trace<'_>, attempts: &[&Attempt]) -> bool {
+    let mut intents: Vec<IntentId> = attempts.iter().map(|attempt| attempt.intent).collect();
+    intents.sort_unstable();
+    intents.dedup();
+    let begin = attempts.iter().filter_map(|attempt| attempt.first_byte).min().unwrap_or_default();
+    let of_burst = |intent: &IntentId| -> Vec<Placed<'_>> {
+        trace.steps.of_intent(*intent).filter(|at| at.step.asked >= begin).collect()
+    };
+    let steps: Vec<Vec<Placed<'_>>> = intents.iter().map(of_burst).collect();
+    let end = committed(&steps).unwrap_or_else(|| first_answer(attempts));
+    let at_work = intents.iter().zip(&steps).map(|(intent, steps)| {
+        let early = steps.iter().filter(|at| at.step.asked < end);
+        began(early, *intent, attempts)
+    });
+    at_work.sum::<usize>() >= 2
+}
+
+/// When the first of them asked for its COMMIT: that of an order or of stock, where there is one.
+fn committed(steps: &[Vec<Placed<'_>>]) -> Option<RunTime> {
+    let first = |of_order: bool| {
+        let commits = steps.iter().flat_map(|steps| {
+            let is_due = move |at: &&Placed<'_>| !of_order || writes_order(steps, at);
+            steps.iter().filter(|at| is_commit(at.step)).filter(is_due)
+        });
+        commits.filter_map(|at| at.step.forwarded).min()
+    };
+    first(true).or_else(|| first(false))
+}
+
+fn writes_order(steps: &[Placed<'_>], commit: &Placed<'_>) -> bool {
+    let unit = |at: &Placed<'_>| (at.step.link, at.step.transaction);
+    let is_write =
+        |at: &Placed<'_>| matches!(at.step.role, Some(Role::OrderInsert | Role::StockWrite));
+    steps.iter().any(|at| unit(at) == unit(commit) && is_write(at))
+}
+
+fn first_answer(attempts: &[&Attempt]) -> RunTime {
+    let definite = attempts.iter().filter(|attempt| attempt.outcome.is_definite());
+    definite.filter_map(|attempt| attempt.completed).min().unwrap_or(RunTime(u64::MAX))
+}
+
+/// How many attempts of an intent certainly made a step.
+fn began<'s, 'a: 's>(
+    steps: impl Iterator<Item = &'s Placed<'a>>,
+    intent: IntentId,
+    attempts: &[&Attempt],
+) -> usize {
+    let mut by_instance: BTreeMap<Option<InstanceId>, Vec<&Placed<'a>>> = BTreeMap::new();
+    for at in steps {
+        by_instance.entry(at.instance).or_default().push(at);
+    }
+    let of_each = by_instance.iter().map(|(instance, steps)| {
+        let is_opening = |at: &&&Placed<'a>| at.step.role != Some(Role::Lock);
+        let Some(opening) = steps.iter().find(is_opening) else { return 1 };
+        let is_repeated = |at: &&&Placed<'a>| {
+            is_same_kind(at, opening)
+                && in_flight(attempts, intent, *instance, at.step.asked) >= 2
+                && !std::ptr::eq(at.step, opening.step)
+        };
+        1 + usize::from(steps.iter().any(|at| is_repeated(&at)))
+    });
+    of_each.sum()
+}
+
+fn is_same_kind(one: &Placed<'_>, other: &Placed<'_>) -> bool {
+    let kind = |at: &Placed<'_>| (at.step.wire, at.step.verb.clone(), at.step.object.clone());
+    kind(one) == kind(other)
+}
+
+fn in_flight(
+    attempts: &[&Attempt],
+    intent: IntentId,
+    instance: Option<InstanceId>,
+    moment: RunTime,
+) -> usize {
+    let is_there = |attempt: &&&Attempt| {
+        attempt.intent == intent
+            && instance.is_none_or(|instance| attempt.instance == instance)
+            && attempt.first_byte.is_some_and(|begin| begin <= moment)
+            && attempt.completed.is_none_or(|end| moment <= end)
+    };
+    attempts.iter().filter(is_there).count()
+}
