@@ -17,6 +17,7 @@ use super::locks::{
 };
 use super::ruling::Ruling;
 use super::steps::{Placed, Steps};
+use super::trace::Trace;
 use super::words::plural;
 
 /// What was done to a lease that wasn't one's own.
@@ -48,22 +49,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     if !trace.has_every_step_of(Wire::Redis) {
         return Ruling::not_judged(&I29, "steps or attempts may be missing");
     }
-    let (mut leases, mut found) = (0_u64, Vec::new());
-    for (key, steps) in trace.locks.keys() {
-        // The latest reply to any step so far that may have changed the key.
-        let mut unsettled = RunTime(0);
-        for (place, at) in steps.iter().enumerate() {
-            if trace.locks.is_grant(at.step) {
-                leases += 1;
-                if at.step.forwarded.is_some_and(|sent| unsettled < sent) {
-                    found.extend(wrong(&trace.steps, &trace.locks, key, at, &steps[place + 1..]));
-                }
-            }
-            if !is_harmless(at.step) && at.step.forwarded.is_some() {
-                unsettled = unsettled.max(at.step.answered.unwrap_or(RunTime(u64::MAX)));
-            }
-        }
-    }
+    let (leases, found) = look(trace);
     let detail = match found.len() {
         0 => format!("{}, each its holder's alone", plural(leases, "lease", "leases")),
         wrong => format!(
@@ -83,9 +69,30 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         help: "remove and renew a lease only in scripts that compare its token; take the lock from one \
                place; and let what it protects check a fence",
     };
-    let sights = found.into_iter().map(|(_, sight)| sight).collect();
-    Ruling::of(&I29, detail, lint.finding(bench, sights).into_iter().collect())
+    let sights: Vec<Sight<'_>> = found.into_iter().map(|(_, sight)| sight).collect();
+    Ruling::of(&I29, detail, lint.finding(bench, &sights).into_iter().collect())
         .unless_none(leases as usize, "no lease was seen to be taken")
+}
+
+/// How many leases were seen, and those that weren't their holder's alone.
+fn look<'a>(trace: &Trace<'a>) -> (u64, Vec<(Wrong, Sight<'a>)>) {
+    let (mut leases, mut found) = (0, Vec::new());
+    for (key, steps) in trace.locks.keys() {
+        // The latest reply to any step so far that may have changed the key.
+        let mut unsettled = RunTime(0);
+        for (place, at) in steps.iter().enumerate() {
+            if trace.locks.is_grant(at.step) {
+                leases += 1;
+                if at.step.forwarded.is_some_and(|sent| unsettled < sent) {
+                    found.extend(wrong(&trace.steps, &trace.locks, key, at, &steps[place + 1..]));
+                }
+            }
+            if !is_harmless(at.step) && at.step.forwarded.is_some() {
+                unsettled = unsettled.max(at.step.answered.unwrap_or(RunTime(u64::MAX)));
+            }
+        }
+    }
+    (leases, found)
 }
 
 /// The first wrong that was done to a lease while it certainly lived.
@@ -193,16 +200,14 @@ fn sight<'a>(
     let (name, sent) = (at.name(), at.step.asked);
     let lived = format!("the lease that {} got lived until {until}", grant.name());
     let because = match wrong {
-        Wrong::Removed => {
-            format!(
-                "the holder of {key} was alone no more, because {lived}, and {name} of another request removed it at {sent}"
-            )
-        }
-        Wrong::Renewed => {
-            format!(
-                "{key} was kept from whoever came next, because {lived}, and {name} of another request prolonged it at {sent}"
-            )
-        }
+        Wrong::Removed => format!(
+            "the holder of {key} was alone no more, because {lived}, and {name} of another request \
+             removed it at {sent}"
+        ),
+        Wrong::Renewed => format!(
+            "{key} was kept from whoever came next, because {lived}, and {name} of another request \
+             prolonged it at {sent}"
+        ),
         Wrong::Shared => {
             format!("two held {key} at once, because {lived}, and {name} got another at {sent}")
         }

@@ -38,7 +38,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
             plural(grants, "grant", "grants")
         }),
     };
-    Ruling::of(&L5, detail, LINT.finding(bench, sights).into_iter().collect())
+    Ruling::of(&L5, detail, LINT.finding(bench, &sights).into_iter().collect())
         .unless_none(grants as usize, "no lock was seen to be taken with a token")
 }
 

@@ -4,8 +4,8 @@
 //! Judged where a request was alone with its intent, so that its steps are its own, and where no step is
 //! missing. What was found in many requests is one finding, since it is one place in the code.
 
-use crate::codes::Code;
-use crate::history::{Attempt, AttemptId};
+use crate::codes::{Code, Severity};
+use crate::history::{Attempt, AttemptId, RunTime};
 
 use super::bench::Bench;
 use super::ruling::Ruling;
@@ -61,12 +61,15 @@ impl Lint {
     ) -> Ruling {
         match self.not_judged(bench) {
             Some(ruling) => ruling,
-            None => self.rule(bench, bench.trace.requests.iter().filter_map(look).collect()),
+            None => {
+                let sights: Vec<Sight<'a>> = bench.trace.requests.iter().filter_map(look).collect();
+                self.rule(bench, &sights)
+            }
         }
     }
 
     /// Why there is nothing to look at, if so. A run without proxies has no line for it at all.
-    pub fn not_judged(&self, bench: &Bench<'_>) -> Option<Ruling> {
+    fn not_judged(&self, bench: &Bench<'_>) -> Option<Ruling> {
         let trace = &bench.trace;
         if !trace.is_watched() {
             return Some(Ruling::default());
@@ -78,7 +81,7 @@ impl Lint {
         is_empty.then(|| Ruling::not_judged(self.code, "no request was alone on the wires"))
     }
 
-    pub fn rule<'a>(&self, bench: &Bench<'a>, sights: Vec<Sight<'a>>) -> Ruling {
+    fn rule<'a>(&self, bench: &Bench<'a>, sights: &[Sight<'a>]) -> Ruling {
         let requests = bench.trace.requests.len() as u64;
         let of = plural(requests, "single request", "single requests");
         let detail = match sights.len() {
@@ -88,17 +91,17 @@ impl Lint {
         Ruling::of(self.code, detail, self.finding(bench, sights).into_iter().collect())
     }
 
-    pub fn finding<'a>(&self, bench: &Bench<'a>, sights: Vec<Sight<'a>>) -> Option<Finding> {
+    pub fn finding<'a>(&self, bench: &Bench<'a>, sights: &[Sight<'a>]) -> Option<Finding> {
         let first = sights.first()?;
         let mut evidence =
             Evidence::of(&["key", "attempt", "subject", "step", "sent", "answered", "answer"]);
-        for sight in &sights {
+        for sight in sights {
             evidence.rows.extend(sight.steps.iter().map(|at| row(bench, sight, at)));
         }
         let attempts: Vec<AttemptId> = first.attempts.iter().map(|attempt| attempt.id).collect();
         Some(Finding {
             code: self.code,
-            severity: self.code.severity.unwrap_or(crate::codes::Severity::Protected),
+            severity: self.code.severity.unwrap_or(Severity::Protected),
             title: format!("{}{}", self.what, times(sights.len() as u64)),
             count: sights.len() as u64,
             evidence,
@@ -114,9 +117,7 @@ impl Lint {
 }
 
 fn row(bench: &Bench<'_>, sight: &Sight<'_>, at: &Placed<'_>) -> Vec<String> {
-    let time = |time: Option<crate::history::RunTime>| {
-        time.map_or_else(|| "-".to_owned(), |time| time.to_string())
-    };
+    let time = |time: Option<RunTime>| time.map_or_else(|| "-".to_owned(), |time| time.to_string());
     let intent = at.intent.map(|id| bench.case.history.intent(id));
     let key = intent.map_or("-", |it| if it.key.is_empty() { &it.user } else { &it.key });
     let attempt = at.attempt.map_or_else(|| "-".to_owned(), |it| bench.index.name_of(it));

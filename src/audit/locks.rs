@@ -111,24 +111,28 @@ impl<'a> Locks<'a> {
 }
 
 /// Whether each script that asks for a lock grants it by a positive number: so it did for every holder,
-/// between the release before and its own.
+/// between the release before and its own. Who releases in vain has lost what it got, or never knew
+/// what it was answered, and speaks only for the script.
 fn understood<'b, 'a: 'b>(
     keys: impl Iterator<Item = &'b Vec<Placed<'a>>>,
 ) -> HashMap<String, bool> {
     let mut known: HashMap<String, bool> = HashMap::new();
     for steps in keys {
         let mut free_since = None;
-        for (place, end) in steps.iter().enumerate().filter(|(_, at)| is_removal(at.step)) {
+        for (place, end) in steps.iter().enumerate().filter(|(_, at)| is_release(at.step)) {
             let is_new = |at: &&Placed<'a>| free_since.is_none_or(|free| at.step.answered > free);
-            let mut bids = steps[..place]
-                .iter()
-                .filter(|at| is_bid(at.step) && !is_command(at.step) && is_by_holder(at, end))
-                .filter(is_new)
-                .peekable();
-            if let Some(name) = bids.peek().map(|at| at.step.name()) {
-                *known.entry(name).or_insert(true) &= bids.any(|at| is_positive(at.step));
+            let is_bid =
+                |at: &&Placed<'a>| is_bid(at.step) && !is_command(at.step) && is_by_holder(at, end);
+            let bids: Vec<&Placed<'a>> =
+                steps[..place].iter().filter(is_bid).filter(is_new).collect();
+            let Some(last) = bids.last() else { continue };
+            if is_positive(end.step) {
+                let is_so = bids.iter().any(|at| is_positive(at.step));
+                *known.entry(last.step.name()).or_insert(true) &= is_so;
+                free_since = Some(Some(end.step.asked));
+            } else if is_positive(last.step) {
+                known.entry(last.step.name()).or_insert(true);
             }
-            free_since = Some(Some(end.step.asked));
         }
     }
     known
@@ -171,8 +175,13 @@ pub(super) fn is_plain_delete(step: &Step) -> bool {
 
 /// Whether a step certainly took a key away.
 pub(super) fn is_removal(step: &Step) -> bool {
-    let is_release = is_plain_delete(step) || step.role == Some(Role::Unlock) && step.is_done();
-    step.wire == Wire::Redis && is_release && is_positive(step)
+    is_release(step) && is_positive(step)
+}
+
+/// Whether a step that was to take a key away was answered.
+fn is_release(step: &Step) -> bool {
+    let by_script = step.role == Some(Role::Unlock) && step.is_done();
+    step.wire == Wire::Redis && (is_plain_delete(step) || by_script)
 }
 
 /// A command that gives a key a term, whoever has it.

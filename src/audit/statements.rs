@@ -142,7 +142,7 @@ fn updated(update: &Update) -> Option<Updated> {
                 updated.assigned.insert(name);
             }
             AssignmentTarget::Tuple(names) => {
-                updated.assigned.extend(names.iter().filter_map(last))
+                updated.assigned.extend(names.iter().filter_map(last));
             }
         }
     }

@@ -39,7 +39,7 @@ impl Placed<'_> {
 
     /// Whether two steps were certainly made by two requests.
     pub fn is_of_another_request(&self, other: &Self) -> bool {
-        fn differ<T: PartialEq>(one: Option<T>, other: Option<T>) -> bool {
+        fn differ<T: Copy + PartialEq>(one: Option<T>, other: Option<T>) -> bool {
             one.is_some() && other.is_some() && one != other
         }
         differ(self.intent, other.intent)
@@ -80,18 +80,16 @@ impl<'a> Steps<'a> {
             windows.only_one((*owner)?, step.asked, instance(step)).filter(|_| is_whole)
         };
         let makers: Vec<Option<u32>> = history.steps.iter().zip(&owners).map(maker).collect();
-        let by = |of: &dyn Fn(u32) -> Option<u32>, groups| {
-            let pairs: Vec<(u32, u32)> =
-                in_order.iter().filter_map(|&place| Some((of(place)?, place))).collect();
-            Grouped::new(groups, pairs.iter().copied())
+        let group = |of: &dyn Fn(usize) -> Option<u32>, groups: usize| {
+            let pairs = in_order.iter().filter_map(|&at| Some((of(at as usize)?, at)));
+            Grouped::new(groups, pairs.collect::<Vec<_>>().into_iter())
         };
-        let owner = |place: u32| owners[place as usize].map(|intent| intent.0);
-        let of_intent = by(&owner, history.intents.len());
-        let of_attempt = by(&|place| makers[place as usize], history.attempts.len());
+        let of_intent = group(&|at| owners[at].map(|intent| intent.0), history.intents.len());
+        let of_attempt = group(&|at| makers[at], history.attempts.len());
         let shows = history.steps.iter().all(|step| instances.contains_key(&step.link));
-        let has_steps = |place: &u32| !of_attempt.of(*place).is_empty();
-        let is_alone = |place: &u32| windows.was_alone(*place, shows);
-        let alone = (0..history.attempts.len() as u32).filter(has_steps).filter(is_alone).collect();
+        let is_single =
+            |&place: &u32| !of_attempt.of(place).is_empty() && windows.was_alone(place, shows);
+        let alone = (0..history.attempts.len() as u32).filter(is_single).collect();
         let mut steps = Self {
             steps: &history.steps,
             attempts: &history.attempts,

@@ -32,13 +32,16 @@ impl Span {
 }
 
 impl<'a> Windows<'a> {
+    /// Without steps nobody asks, and a large run is spared the memory.
     pub fn new(history: &'a History) -> Self {
-        let places = history.attempts.iter().enumerate();
+        let attempts = if history.steps.is_empty() { &[][..] } else { &history.attempts };
+        let places = attempts.iter().enumerate();
+        let intents = if attempts.is_empty() { 0 } else { history.intents.len() };
         let pairs = places.map(|(place, attempt)| (attempt.intent.0, place as u32));
         Self {
-            attempts: &history.attempts,
-            of_intent: Grouped::new(history.intents.len(), pairs),
-            spans: history.attempts.iter().map(|attempt| span(history, attempt)).collect(),
+            attempts,
+            of_intent: Grouped::new(intents, pairs),
+            spans: attempts.iter().map(|attempt| span(history, attempt)).collect(),
         }
     }
 

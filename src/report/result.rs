@@ -13,7 +13,7 @@ use crate::audit::{Accounting, Evidence, GateState, Scene, Verdict};
 use crate::codes::Severity;
 
 /// Version of `result.json`.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// The result of one drill.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
