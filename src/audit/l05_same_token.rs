@@ -21,6 +21,10 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     if !trace.is_watched() {
         return Ruling::default();
     }
+    if !trace.has_every_step() {
+        // What a script's answers mean is learnt from all of them.
+        return Ruling::not_judged(&L5, "steps or attempts may be missing");
+    }
     let mut grants = 0_u64;
     let mut of_token: BTreeMap<u64, Vec<&Placed<'_>>> = BTreeMap::new();
     for (_, steps) in trace.locks.keys() {

@@ -87,11 +87,10 @@ fn end(locks: &Locks<'_>, hold: &Hold<'_>, before: RunTime) -> Option<RunTime> {
         Some(step.answered?.plus(lease))
     };
     let mut end = term(hold.grant.step)?;
-    for at in locks.of(hold.key) {
-        let step = at.step;
+    let later = locks.since(hold.key, hold.grant.step).map(|at| at.step);
+    for step in later.take_while(|step| step.asked <= before) {
         let is_grant = locks.is_grant(step) && is_same_token(step, hold.grant.step);
-        let is_later = step.asked > hold.grant.step.asked && step.asked <= before;
-        if !is_later || !(is_grant || is_renewal(step)) {
+        if std::ptr::eq(step, hold.grant.step) || !(is_grant || is_renewal(step)) {
             continue;
         }
         let is_refused = step.is_done() && !is_positive(step);

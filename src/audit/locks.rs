@@ -53,8 +53,10 @@ impl<'a> Locks<'a> {
         self.keys.iter().map(|(key, steps)| (*key, steps.as_slice()))
     }
 
-    pub fn of(&self, key: &str) -> &[Placed<'a>] {
-        self.keys.get(key).map_or(&[], Vec::as_slice)
+    /// The steps of a key, from those on that were asked when this one was.
+    pub fn since(&self, key: &str, step: &Step) -> impl Iterator<Item = &Placed<'a>> {
+        let of_key = self.keys.get(key).map_or(&[][..], Vec::as_slice);
+        of_key[of_key.partition_point(|at| at.step.asked < step.asked)..].iter()
     }
 
     /// Whether a step got a lease.
@@ -84,9 +86,9 @@ impl<'a> Locks<'a> {
     }
 
     fn released(&self, key: &str, grant: &Placed<'a>) -> Option<Placed<'a>> {
-        let later = self.of(key).iter().skip_while(|at| !std::ptr::eq(at.step, grant.step)).skip(1);
+        let later = self.since(key, grant.step).skip_while(|at| !std::ptr::eq(at.step, grant.step));
         let mut entered = 1;
-        for at in later {
+        for at in later.skip(1) {
             let is_own = is_same_token(at.step, grant.step);
             if self.is_grant(at.step) {
                 if !is_own {
@@ -117,21 +119,28 @@ fn understood<'b, 'a: 'b>(
     keys: impl Iterator<Item = &'b Vec<Placed<'a>>>,
 ) -> HashMap<String, bool> {
     let mut known: HashMap<String, bool> = HashMap::new();
+    let mut bids: Vec<&Placed<'a>> = Vec::new();
     for steps in keys {
-        let mut free_since = None;
-        for (place, end) in steps.iter().enumerate().filter(|(_, at)| is_release(at.step)) {
-            let is_new = |at: &&Placed<'a>| free_since.is_none_or(|free| at.step.answered > free);
-            let is_bid =
-                |at: &&Placed<'a>| is_bid(at.step) && !is_command(at.step) && is_by_holder(at, end);
-            let bids: Vec<&Placed<'a>> =
-                steps[..place].iter().filter(is_bid).filter(is_new).collect();
-            let Some(last) = bids.last() else { continue };
-            if is_positive(end.step) {
-                let is_so = bids.iter().any(|at| is_positive(at.step));
-                *known.entry(last.step.name()).or_insert(true) &= is_so;
-                free_since = Some(Some(end.step.asked));
-            } else if is_positive(last.step) {
-                known.entry(last.step.name()).or_insert(true);
+        bids.clear();
+        for at in steps {
+            if is_bid(at.step) && !is_command(at.step) {
+                bids.push(at);
+            }
+            if !is_release(at.step) {
+                continue;
+            }
+            let own: Vec<&Placed<'a>> =
+                bids.iter().copied().filter(|bid| is_by_holder(bid, at)).collect();
+            if let Some(last) = own.last() {
+                if is_positive(at.step) {
+                    let is_so = own.iter().any(|bid| is_positive(bid.step));
+                    *known.entry(last.step.name()).or_insert(true) &= is_so;
+                } else if is_positive(last.step) {
+                    known.entry(last.step.name()).or_insert(true);
+                }
+            }
+            if is_positive(at.step) {
+                bids.retain(|bid| bid.step.answered > Some(at.step.asked));
             }
         }
     }

@@ -78,8 +78,8 @@ fn began<'s, 'a: 's>(
 }
 
 fn is_same_kind(one: &Placed<'_>, other: &Placed<'_>) -> bool {
-    let kind = |at: &Placed<'_>| (at.step.wire, at.step.verb.clone(), at.step.object.clone());
-    kind(one) == kind(other)
+    let (one, other) = (one.step, other.step);
+    (one.wire, &one.verb, &one.object) == (other.wire, &other.verb, &other.object)
 }
 
 fn in_flight(

@@ -204,3 +204,60 @@ fn is_bare(expr: &Expr) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(of: &BTreeSet<String>) -> Vec<&str> {
+        of.iter().map(String::as_str).collect()
+    }
+
+    #[test]
+    fn an_update_is_read_with_its_assignments_and_its_condition() {
+        let sql = include_str!("../shop/sql/take_stock_of_version.sql");
+        let Some(Reading::Update(update)) = read(sql) else { panic!("it is an UPDATE") };
+        assert_eq!(update.table, "product_stock");
+        assert_eq!(names(&update.assigned), ["available", "last_fence", "version"]);
+        assert_eq!(names(&update.bare), [""; 0]);
+        assert_eq!(names(&update.equal), ["product_id", "version"]);
+        assert!(update.mentioned.contains("last_fence"));
+    }
+
+    #[test]
+    fn every_statement_of_the_shop_can_be_read() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/shop/sql");
+        for file in std::fs::read_dir(folder).expect("the shop has statements") {
+            let path = file.expect("the folder can be read").path();
+            let sql = std::fs::read_to_string(&path).expect("a statement is text");
+            if !path.ends_with("tables.sql") {
+                assert!(read(&sql).is_some(), "{}", path.display());
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_cut_doubled_deep_or_nothing_at_all_says_nothing() {
+        let deep = format!("SELECT {}1{} FROM t", "(".repeat(3_000), ")".repeat(3_000));
+        let long = format!("UPDATE t SET a = 1 WHERE b = 1{}", " AND b = 1".repeat(10_000));
+        for sql in ["", ";", "UPDATE t SET a = $1 WHERE", "SELECT 1; SELECT 2", "\0", &deep, &long]
+        {
+            assert_eq!(read(sql), None, "{sql:.40}");
+        }
+        let chain = format!("UPDATE t SET a = 1 WHERE b{}", " OR b".repeat(1_600));
+        assert!(read(&chain).is_some());
+        assert_eq!(read("SELECT a FROM t FOR UPDATE…"), None);
+    }
+
+    #[test]
+    fn a_transaction_says_whether_its_reads_repeat() {
+        for (sql, repeats) in [
+            ("BEGIN", false),
+            ("BEGIN ISOLATION LEVEL READ COMMITTED", false),
+            ("START TRANSACTION ISOLATION LEVEL REPEATABLE READ", true),
+            ("BEGIN ISOLATION LEVEL SERIALIZABLE, READ WRITE", true),
+        ] {
+            assert_eq!(read(sql), Some(Reading::Begin { repeats }), "{sql}");
+        }
+    }
+}
