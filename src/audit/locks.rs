@@ -154,7 +154,8 @@ fn is_by_holder(bid: &Placed<'_>, end: &Placed<'_>) -> bool {
     is_same_token(bid.step, end.step) || end.step.token.is_none() && by_request()
 }
 
-fn is_bid(step: &Step) -> bool {
+/// Whether a step asks for a lock, whatever it is answered.
+pub(super) fn is_bid(step: &Step) -> bool {
     step.wire == Wire::Redis && step.role == Some(Role::Lock) && step.subject.is_some()
 }
 

@@ -3,12 +3,14 @@
 //!
 //! Attempts of different intents are told apart by the intent; those of one intent by the instance of
 //! their link, or by the step with which the intent opened, once more, while the client had two
-//! attempts of it under way there. Asking for a lock is no opening: who waits asks again and again.
+//! attempts of it under way there. Asking for a lock is no opening: who waits asks again and again. But
+//! who asks for it with another token while the intent has it can't be the holder.
 
 use std::collections::BTreeMap;
 
 use crate::history::{Attempt, InstanceId, IntentId, Role, RunTime};
 
+use super::locks::{Locks, is_bid, is_removal};
 use super::steps::Placed;
 use super::trace::{Trace, is_commit};
 
@@ -25,7 +27,7 @@ pub(super) fn is_reached(trace: &Trace<'_>, attempts: &[&Attempt]) -> bool {
     let end = committed(&steps).unwrap_or_else(|| first_answer(attempts));
     let at_work = intents.iter().zip(&steps).map(|(intent, steps)| {
         let early = steps.iter().filter(|at| at.step.asked < end);
-        began(early, *intent, attempts)
+        began(&trace.locks, early, *intent, attempts)
     });
     at_work.sum::<usize>() >= 2
 }
@@ -56,6 +58,7 @@ fn first_answer(attempts: &[&Attempt]) -> RunTime {
 
 /// How many attempts of an intent certainly made a step.
 fn began<'s, 'a: 's>(
+    locks: &Locks<'a>,
     steps: impl Iterator<Item = &'s Placed<'a>>,
     intent: IntentId,
     attempts: &[&Attempt],
@@ -66,15 +69,31 @@ fn began<'s, 'a: 's>(
     }
     let of_each = by_instance.iter().map(|(instance, steps)| {
         let is_opening = |at: &&&Placed<'a>| at.step.role != Some(Role::Lock);
-        let Some(opening) = steps.iter().find(is_opening) else { return 1 };
-        let is_repeated = |at: &&&Placed<'a>| {
-            is_same_kind(at, opening)
+        let opening = steps.iter().find(is_opening).copied();
+        let is_seconds = |at: &&Placed<'a>| {
+            let is_repeated = opening.is_some_and(|opening| {
+                is_same_kind(at, opening) && !std::ptr::eq(at.step, opening.step)
+            });
+            (is_repeated || is_beside_holder(locks, steps, at))
                 && in_flight(attempts, intent, *instance, at.step.asked) >= 2
-                && !std::ptr::eq(at.step, opening.step)
         };
-        1 + usize::from(steps.iter().any(|at| is_repeated(&at)))
+        1 + usize::from(steps.iter().any(|at| is_seconds(&at)))
     });
     of_each.sum()
+}
+
+/// Whether a step asks for a lock with another token than the one that holds it.
+fn is_beside_holder(locks: &Locks<'_>, steps: &[&Placed<'_>], bid: &Placed<'_>) -> bool {
+    if !is_bid(bid.step) || bid.step.token.is_none() {
+        return false;
+    }
+    let mut before = steps.iter().rev().map(|at| at.step).filter(|step| {
+        step.subject == bid.step.subject && step.answered.is_some_and(|at| at < bid.step.asked)
+    });
+    let held = before.find(|step| is_removal(step) || locks.is_grant(step));
+    held.is_some_and(|step| {
+        locks.is_grant(step) && step.token.is_some() && step.token != bid.step.token
+    })
 }
 
 fn is_same_kind(one: &Placed<'_>, other: &Placed<'_>) -> bool {

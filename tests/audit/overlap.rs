@@ -97,6 +97,26 @@ fn a_poll_for_a_lock_is_no_second_attempt_and_a_step_at_another_instance_is() {
 }
 
 #[test]
+fn who_asks_for_a_lock_that_the_intent_holds_is_a_second_attempt() {
+    for (token, answer, expected) in [(2, "nil", 1), (1, "nil", 0), (2, "released", 0)] {
+        let mut drill = burst(1);
+        let mut hand = Hand::new(&mut drill, 0);
+        hand.now = 100;
+        let grant = hand.on_lock("SET", "", Role::Lock, "OK");
+        (grant.token, grant.lease_ms) = (Some(1), Some(3_000));
+        if answer == "released" {
+            let release = hand.on_lock("EVALSHA", "unlock", Role::Unlock, "1");
+            (release.token, release.compares) = (Some(1), true);
+        }
+        hand.on_lock("SET", "", Role::Lock, "nil").token = Some(token);
+        hand.begin();
+        hand.sql(sql!("insert_order"), Some(Role::OrderInsert), "INSERT 0 1");
+        hand.end("COMMIT");
+        assert_eq!(reached(&drill), Some(expected), "token {token}, {answer}");
+    }
+}
+
+#[test]
 fn attempts_of_two_intents_are_told_apart_by_the_intent() {
     let mut drill = burst(2);
     drill.history.phases[0].contended = Some(dupeproof::history::Contended::Product);
