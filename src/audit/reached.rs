@@ -77,7 +77,7 @@ fn began<'s, 'a: 's>(
             (is_repeated || is_beside_holder(locks, steps, at))
                 && in_flight(attempts, intent, *instance, at.step.asked) >= 2
         };
-        1 + usize::from(steps.iter().any(|at| is_seconds(&at)))
+        1 + usize::from(steps.iter().any(is_seconds))
     });
     of_each.sum()
 }
