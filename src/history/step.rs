@@ -51,7 +51,7 @@ pub struct LinkFacts {
     pub opened: RunTime,
 }
 
-/// A text of SQL that steps execute, perhaps cut.
+/// A text of SQL that steps execute; one that is cut ends in `…`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StatementFacts {

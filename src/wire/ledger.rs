@@ -14,6 +14,7 @@ use tokio::sync::Notify;
 use crate::history::{Fact, Lines, LinkFacts, Recorder, StatementFacts, StatementId, Step};
 
 use super::observer::Observer;
+use super::part::Part;
 
 /// How long lines are gathered before they are handed over.
 const PAUSE: Duration = Duration::from_millis(5);
@@ -58,10 +59,12 @@ impl Ledger {
         self.add(|lines| lines.add_step(step));
     }
 
-    /// The number of a text of SQL; None where it isn't written down.
-    pub(super) fn statement(&self, sql: &[u8]) -> Option<StatementId> {
+    /// The number of a text of SQL; None where it isn't written down. A text that is cut ends in `…`,
+    /// so that nobody takes its beginning for all of it.
+    pub(super) fn statement(&self, sql: Part<'_>) -> Option<StatementId> {
         self.recorder.as_ref()?;
-        let sql = &sql[..sql.len().min(LONGEST_STATEMENT)];
+        let is_whole = sql.is_whole && sql.bytes.len() <= LONGEST_STATEMENT;
+        let sql = &sql.bytes[..sql.bytes.len().min(LONGEST_STATEMENT)];
         let mut statements = self.statements.borrow_mut();
         if let Some(known) = statements.get(sql) {
             return Some(*known);
@@ -71,7 +74,10 @@ impl Ledger {
         }
         let id = StatementId(u32::try_from(statements.len()).ok()?);
         statements.insert(sql.into(), id);
-        let sql = String::from_utf8_lossy(sql).into_owned();
+        let mut sql = String::from_utf8_lossy(sql).into_owned();
+        if !is_whole {
+            sql.push('…');
+        }
         self.add(|lines| lines.add(Fact::Statement(StatementFacts { id, sql })));
         Some(id)
     }

@@ -174,3 +174,17 @@ async fn a_copy_is_one_step_and_what_cannot_be_named_is_counted() {
     let unnamed: Vec<_> = seen.wires[0].unnamed.iter().collect();
     assert_eq!(unnamed, [(&"an unknown client".to_owned(), &1)]);
 }
+
+#[tokio::test]
+async fn a_text_that_is_cut_says_so() {
+    let (watched, link) = connected().await;
+    let long = format!("UPDATE stock SET note = '{}' WHERE id = 1", "x".repeat(9_000));
+    for sql in [long.as_str(), "UPDATE stock SET n = 1"] {
+        exchange(&link, &query(sql), &[complete("UPDATE 1"), ready(b'I')].concat());
+    }
+    let seen = watched.end().await;
+    assert_eq!(seen.told(), ["postgres UPDATE stock (stock-write): done UPDATE 1, idle"; 2]);
+    let texts: Vec<_> = seen.history.statements.iter().map(|it| it.sql.as_str()).collect();
+    assert!(texts[0].starts_with("UPDATE stock SET note = 'xxx") && texts[0].ends_with("x…"));
+    assert_eq!(texts[1], "UPDATE stock SET n = 1");
+}

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use foldhash::HashMap;
 
 use crate::history::{Role, StatementId};
+use crate::wire::Part;
 use crate::wire::guide::Guide;
 use crate::wire::observer::Observer;
 
@@ -29,23 +30,23 @@ pub(in crate::wire) struct Meaning {
 pub(in crate::wire) struct Texts(HashMap<Box<[u8]>, Option<Rc<Meaning>>>);
 
 /// None for a text that can't be named.
-pub(super) fn meaning(sql: &[u8], observer: &Observer) -> Option<Rc<Meaning>> {
-    if let Some(known) = observer.texts.borrow().0.get(sql) {
+pub(super) fn meaning(sql: Part<'_>, observer: &Observer) -> Option<Rc<Meaning>> {
+    if let Some(known) = observer.texts.borrow().0.get(sql.bytes) {
         return known.clone();
     }
     let meaning = work_out(sql, observer).map(Rc::new);
     let texts = &mut observer.texts.borrow_mut().0;
     if texts.len() < MOST_TEXTS {
-        texts.insert(sql.into(), meaning.clone());
+        texts.insert(sql.bytes.into(), meaning.clone());
     }
     meaning
 }
 
-fn work_out(sql: &[u8], observer: &Observer) -> Option<Meaning> {
+fn work_out(sql: Part<'_>, observer: &Observer) -> Option<Meaning> {
     // A text may be cut in the middle of a character.
-    let text = match std::str::from_utf8(sql) {
+    let text = match std::str::from_utf8(sql.bytes) {
         Ok(text) => text,
-        Err(error) => std::str::from_utf8(&sql[..error.valid_up_to()]).ok()?,
+        Err(error) => std::str::from_utf8(&sql.bytes[..error.valid_up_to()]).ok()?,
     };
     let Named { verb, object, is_noise } = named(text)?;
     let role = role(verb, object, &observer.guide);

@@ -19,6 +19,11 @@ pub struct Statement {
 }
 
 impl Statement {
+    /// Its SQL as far as it was kept.
+    pub(super) fn text(&self) -> Part<'_> {
+        Part { bytes: &self.sql, is_whole: self.is_whole }
+    }
+
     pub(super) fn of(sql: Part<'_>, types: Types<'_>) -> Self {
         Self {
             sql: sql.bytes.to_vec(),

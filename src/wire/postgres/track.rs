@@ -13,7 +13,7 @@ use foldhash::HashMap;
 use crate::history::{IntentId, Role, RunTime, Standing, Step, StepEnd, Wire};
 use crate::wire::exchanges::ExchangeId;
 use crate::wire::notes::Notes;
-use crate::wire::tokens;
+use crate::wire::{Part, tokens};
 
 use super::meaning::{Meaning, meaning};
 use super::{Bind, Names, Reply, Request, Statement, Transaction, Trouble};
@@ -78,7 +78,7 @@ impl Tracker {
             Request::Execute { portal, .. } => {
                 let statement = self.names.portal(portal).and_then(|it| it.statement.clone());
                 let named = self.bound.get(*portal).copied().unwrap_or_default();
-                let sql = statement.as_deref().map(|statement: &Statement| &*statement.sql);
+                let sql = statement.as_deref().map(Statement::text);
                 self.current = self.step(sql, named, true, notes);
                 self.awaited.push_back(Awaited::Execute(self.current));
             }
@@ -86,7 +86,7 @@ impl Tracker {
                 let mut tokens = notes.observer.tokens.borrow_mut();
                 let named = tokens.name([sql.bytes].into_iter());
                 drop(tokens);
-                self.current = self.step(Some(sql.bytes), named, false, notes);
+                self.current = self.step(Some(*sql), named, false, notes);
                 self.awaited.push_back(Awaited::Query(self.current));
             }
             Request::FunctionCall { .. } => {
@@ -146,7 +146,7 @@ impl Tracker {
 
     fn step(
         &mut self,
-        sql: Option<&[u8]>,
+        sql: Option<Part<'_>>,
         named: tokens::Named,
         is_extended: bool,
         notes: &mut Notes,
