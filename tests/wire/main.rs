@@ -6,6 +6,7 @@
 
 mod cuts;
 mod drivers;
+mod encryption;
 mod ends;
 mod holding;
 mod http_frames;
@@ -23,3 +24,4 @@ mod redis_frames;
 mod redis_meaning;
 mod relay;
 mod shop;
+mod tls;
