@@ -3,7 +3,8 @@
 use super::Code;
 
 /// All of them.
-pub static TROUBLES: [&Code; 10] = [&E01, &E02, &E03, &E04, &E05, &E06, &E07, &E08, &E09, &E10];
+pub static TROUBLES: [&Code; 11] =
+    [&E01, &E02, &E03, &E04, &E05, &E06, &E07, &E08, &E09, &E10, &E11];
 
 /// A program that the lab needs is missing.
 pub static E01: Code = Code {
@@ -145,4 +146,22 @@ pub static E10: Code = Code {
     ],
     cure: "Correct the statement that the message names; make statements that may run twice (IF NOT \
            EXISTS, ON CONFLICT).",
+};
+
+/// A proxy couldn't listen, or ended.
+pub static E11: Code = Code {
+    id: "E11",
+    slug: "proxy-not-started",
+    title: "a proxy can't stand between the target and its servers",
+    severity: None,
+    what: "The target reaches its servers through proxies of dupeproof, and one of them could not \
+           listen, or ended by itself.",
+    checked: "All proxies listen before an instance is started or the first request leaves.",
+    causes: &[
+        "another program holds the address that `proxy` names",
+        "an address that this machine doesn't have",
+        "a dupeproof that runs already with the same profile",
+    ],
+    cure: "Free the address or name another one, and let the target connect there; in the lab and \
+           with `launch`, `proxies = false` does without.",
 };

@@ -5,7 +5,7 @@
 use super::Code;
 
 /// All of them.
-pub static MISTAKES: [&Code; 39] = [
+pub static MISTAKES: [&Code; 40] = [
     &SYNTAX,
     &UNKNOWN_KEY,
     &WRONG_TYPE,
@@ -45,6 +45,7 @@ pub static MISTAKES: [&Code; 39] = [
     &LITERAL_SECRET,
     &NOT_ONE_SELECT,
     &POOL_TOO_SMALL,
+    &PROXY_ADDRESS,
 ];
 
 const CHECKED: &str = "The profile is compared with the description of all its keys.";
@@ -295,7 +296,7 @@ pub static DEFAULTS: Code = mistake(
 pub static HOST_NOT_ALLOWED: Code = mistake(
     ("C034", "host-not-allowed", "only this machine, or hosts that are listed"),
     "A drill sends thousands of duplicates and reads a database. It does so on this machine without being asked twice; any other host must be named, so that no slip turns a drill on a production system.",
-    "Every host of `[target] urls` and `[postgres] url` must be loopback or stand in `allow-hosts`. The list itself takes nothing from the environment.",
+    "Every host of `[target] urls`, and of `url` in `[postgres]`, `[redis]` and `[payments]`, must be loopback or stand in `allow-hosts`. The list itself takes nothing from the environment.",
     &["a URL from the environment that points elsewhere", "a staging host that isn't listed yet"],
     "If it is the host that you mean, list it: `allow-hosts = [\"staging.example.com\"]`.",
 );
@@ -333,4 +334,11 @@ pub static POOL_TOO_SMALL: Code = mistake(
     "Where orders are told apart by their user, the intents of all phases are counted against `[actor] users`; `[products] count` is compared with `[actor] products`.",
     &["a pool that was made for a smaller drill"],
     "List more of them, or lower the numbers of the phases.",
+);
+pub static PROXY_ADDRESS: Code = mistake(
+    ("C040", "proxy-address", "a proxy listens where it may, in front of a server"),
+    "A proxy gives whoever reaches it the server behind it. So it listens on loopback alone unless another address is listed, has an address to itself, and has a server to stand in front of.",
+    "The addresses of `proxy` in `[postgres]`, `[redis]` and `[payments]` are compared with each other, with `url` beside them, and with `[wires] listen-on`.",
+    &["a target in a container, which can't reach loopback", "the server's own port"],
+    "Take a free port on 127.0.0.1. For a target in a container list the address that it reaches: `[wires] listen-on = [\"172.17.0.1\"]`.",
 );

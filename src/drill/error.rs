@@ -10,6 +10,7 @@ use crate::lab::LabError;
 use crate::load::LoadError;
 use crate::observe::ObserveError;
 use crate::settle::SettleError;
+use crate::wire::WireError;
 
 /// A drill that ended without a verdict, and the folder with what it had recorded by then.
 #[derive(Debug)]
@@ -57,6 +58,8 @@ pub enum DrillError {
     Statements { which: &'static str, source: ObserveError },
     #[error("the drill could not be settled")]
     Settle { source: SettleError },
+    #[error("the proxies between the target and its servers failed")]
+    Wire { source: WireError },
     #[error("the run can't be read back")]
     Read { source: ReadError },
     #[error(
@@ -93,6 +96,7 @@ impl DrillError {
             | Self::NotReady { .. }
             | Self::Launch { .. } => &codes::E06,
             Self::Guard { .. } => &codes::E08,
+            Self::Wire { .. } => &codes::E11,
         })
     }
 }

@@ -29,6 +29,11 @@ pub enum Event {
         name: String,
         status: String,
     },
+    /// Something happened on the wires; `more` times again since it was told first.
+    Wire {
+        what: String,
+        more: u64,
+    },
     Draining,
     AskingAgain {
         intents: usize,

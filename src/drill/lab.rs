@@ -31,6 +31,18 @@ pub fn most_connections(instances: u16, pool_size: u32) -> (String, String) {
     ("max_connections".to_owned(), wanted.max(300).to_string())
 }
 
+/// How the shop names its locks and its idempotency records in Redis, where it has them.
+pub(super) fn keys(lab: &LabSettings) -> (Option<String>, Option<String>) {
+    let lock = match lab.lock_per {
+        "product" => "lock:stock:{product}",
+        "user" => "lock:order:create:{user}",
+        _ => "lock:orders",
+    };
+    let locks = lab.lock == "redis";
+    let records = matches!(lab.idempotency, "redis+postgres");
+    (locks.then(|| lock.to_owned()), records.then(|| "idem:orders:{user}:{key}".to_owned()))
+}
+
 /// How the profile's settings are said to the shop, its defects left out.
 pub fn shop_flags(lab: &LabSettings) -> Vec<String> {
     let ms = |flag, time: Duration| format!("--{flag}={}ms", time.as_millis());

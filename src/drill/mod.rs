@@ -14,6 +14,7 @@ mod phases;
 mod redaction;
 mod supervisor;
 mod verdict;
+mod wires;
 
 pub use error::{Broken, DrillError};
 pub use event::{Event, Watcher};
@@ -36,7 +37,7 @@ use crate::observe::Observer;
 use crate::profile::{Limits, Profile, Target};
 use crate::report::RunResult;
 use crate::settle::Settling;
-use ground::{AttachedPlace, Ground};
+use ground::{Ground, Places};
 use supervisor::Supervisor;
 
 /// What is asked of a drill.
@@ -97,7 +98,7 @@ pub async fn run(mut order: Order, watcher: Arc<dyn Watcher>) -> Result<Outcome,
 
 async fn conduct(
     order: &Order,
-    places: Vec<AttachedPlace>,
+    places: Places,
     run: RunId,
     clock: Clock,
     folder: &RunFolder,
@@ -170,7 +171,7 @@ fn run_facts(order: &Order, run: RunId, clock: Clock) -> RunFacts {
 type Ended = (Result<(), DrillError>, Result<(), DrillError>);
 
 /// Starts guard and ground, drills, and ends both, whatever happens in between.
-async fn under_guard(stage: &Stage<'_>, places: Vec<AttachedPlace>) -> Ended {
+async fn under_guard(stage: &Stage<'_>, places: Places) -> Ended {
     let guarded = |source| DrillError::Guard { source };
     let guard = match Guard::start(&stage.order.exe).await {
         Ok(guard) => guard,
@@ -181,7 +182,7 @@ async fn under_guard(stage: &Stage<'_>, places: Vec<AttachedPlace>) -> Ended {
     (drilled.and(finished), torn_down)
 }
 
-async fn on_ground(stage: &Stage<'_>, guard: &Guard, places: Vec<AttachedPlace>) -> Ended {
+async fn on_ground(stage: &Stage<'_>, guard: &Guard, places: Places) -> Ended {
     let began = stage.clock.now();
     let mut ground = match Ground::find(stage, guard, places).await {
         Ok(ground) => ground,
@@ -202,7 +203,7 @@ async fn on_ground(stage: &Stage<'_>, guard: &Guard, places: Vec<AttachedPlace>)
         Err(error) => Err(error),
     };
     let torn_down = ground.tear_down(stage).await;
-    let closed = ground.close().await;
+    let closed = ground.close(stage).await;
     (drilled.and(closed), torn_down)
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 use super::freezing::GroundFreezer;
 use super::ground::Ground;
 use super::supervisor::Supervisor;
+use super::wires::Wires;
 use super::{DrillError, Event, Stage};
 use crate::guard::Guard;
 use crate::history::{Contended, CounterFacts, Fact, InstanceFacts, PhaseFacts, PhaseId, RunId};
@@ -100,6 +101,10 @@ impl<'a> Load<'a> {
             most_in_flight: load::MOST_IN_FLIGHT,
             progress: Arc::clone(&progress),
         });
+        let load = match ground.herald() {
+            Some(herald) => load.heralded_by(herald).leaving_files(Wires::most_files(profile)),
+            None => load,
+        };
         let freezer = GroundFreezer::new(&ground.instances, guard.journal().clone());
         let freezer = Arc::new(freezer);
         Self { stage, ground, supervisor, freezer, progress, load }

@@ -16,6 +16,7 @@ use crate::guard::{Kind, ProcessId};
 use super::error::LabError;
 use super::logs;
 use super::server::{Server, Started};
+use super::servers::Addresses;
 use super::site::Site;
 
 const READY_LIMIT: Duration = Duration::from_secs(20);
@@ -31,14 +32,6 @@ pub struct Instance {
     pub process: ProcessId,
 }
 
-/// What an instance talks to.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Urls<'a> {
-    pub(super) postgres: &'a str,
-    pub(super) redis: &'a str,
-    pub(super) payments: Option<&'a str>,
-}
-
 /// The instance's first line.
 #[derive(Debug, Deserialize, PartialEq, Eq)]
 struct Greeting {
@@ -46,13 +39,13 @@ struct Greeting {
     counter: SocketAddr,
 }
 
-/// Starts all of them at once, then waits for each.
+/// Starts all of them at once, each with its view of the servers, then waits for each.
 pub(super) async fn start_all(
     site: &Site<'_>,
-    urls: Urls<'_>,
+    addresses: impl Fn(u16) -> Addresses,
 ) -> Result<Vec<(Started, Instance)>, LabError> {
     let numbers = 0..site.spec.instances;
-    let started = numbers.map(|number| spawn(site, number, urls));
+    let started = numbers.map(|number| spawn(site, number, &addresses(number)));
     let mut instances = Vec::new();
     for mut started in started.collect::<Result<Vec<_>, _>>()? {
         let log = started.log.clone();
@@ -69,20 +62,20 @@ pub(super) async fn start_all(
     Ok(instances)
 }
 
-fn spawn(site: &Site<'_>, number: u16, urls: Urls<'_>) -> Result<Started, LabError> {
+fn spawn(site: &Site<'_>, number: u16, servers: &Addresses) -> Result<Started, LabError> {
     let server = Server::Instance(number);
     let (log, file) = logs::create(&site.spec.logs, &server.to_string())?;
     let mut command = site
         .guard
         .command(Kind::Shop, site.guard.exe())
         .args(["shop", "--listen", "127.0.0.1:0", "--counter-listen", "127.0.0.1:0"])
-        .args(["--database-url", urls.postgres, "--redis-url", urls.redis])
+        .args(["--database-url", &servers.postgres_url(), "--redis-url", &servers.redis_url()])
         .args(["--instance", &number.to_string()]);
     if !site.spec.defects.is_empty() {
         command = command.args(["--defects", &site.spec.defects.join(",")]);
     }
-    if let Some(payments) = urls.payments {
-        command = command.args(["--payments-url", payments]);
+    if let Some(payments) = servers.payments_url() {
+        command = command.args(["--payments-url", &payments]);
     }
     let command = command.args(&site.spec.shop_flags).stdout(file).stderr(logs::append(&log)?);
     Started::spawn(site, server, command, log)

@@ -19,6 +19,7 @@ use super::logs;
 use super::ports::on_free_port;
 use super::running::Lab;
 use super::server::{Server, Started};
+use super::servers::Addresses;
 
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 /// A port that was lost to somebody else shows as the instance's own end, mostly; so it is given
@@ -49,12 +50,20 @@ pub struct LaunchedInstance {
     pub process: ProcessId,
 }
 
+/// Which instance is launched, and where it finds the servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LaunchPlace {
+    pub number: u16,
+    pub servers: Addresses,
+}
+
 /// What an instance needs while it is started.
 struct Launch<'a> {
     lab: &'a Lab,
     guard: &'a Guard,
     spec: &'a LaunchSpec,
     server: Server,
+    servers: Addresses,
 }
 
 impl Lab {
@@ -66,15 +75,15 @@ impl Lab {
         &mut self,
         guard: &Guard,
         spec: &LaunchSpec,
-        number: u16,
+        place: LaunchPlace,
         ready: F,
     ) -> Result<LaunchedInstance, LabError>
     where
         F: Fn(SocketAddr) -> Fut,
         Fut: Future<Output = Result<(), String>>,
     {
-        let server = Server::Launched(number);
-        let launch = Launch { lab: self, guard, spec, server };
+        let server = Server::Launched(place.number);
+        let launch = Launch { lab: self, guard, spec, server, servers: place.servers };
         let (started, address) = on_free_port(|port| launch.on_port(port, &ready)).await?;
         let process = started.guarded.process;
         self.watch(started);
@@ -154,11 +163,9 @@ impl Launch<'_> {
     /// Fills the holes; what was put in is not looked into.
     fn fill(&self, text: &str, port: u16) -> String {
         let port = port.to_string();
-        let holes = [
-            ("{port}", port.as_str()),
-            ("{postgres.url}", &self.lab.postgres_url),
-            ("{redis.url}", &self.lab.redis_url),
-        ];
+        let (postgres, redis) = (self.servers.postgres_url(), self.servers.redis_url());
+        let holes =
+            [("{port}", port.as_str()), ("{postgres.url}", &postgres), ("{redis.url}", &redis)];
         let mut out = String::new();
         let mut rest = text;
         let next = |rest: &str| {

@@ -45,8 +45,12 @@ struct Greeting {
 
 impl Payments {
     pub fn url(&self) -> String {
-        format!("http://{}", self.address)
+        url(self.address)
     }
+}
+
+pub(super) fn url(address: SocketAddr) -> String {
+    format!("http://{address}")
 }
 
 pub(super) async fn start(

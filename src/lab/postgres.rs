@@ -5,6 +5,7 @@
 //! ALTER SYSTEM. fsync is off (the machine doesn't crash in a drill) and synchronous_commit is on:
 //! a commit that was acknowledged survives every kill of a process.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
@@ -44,7 +45,12 @@ const SETTINGS: [(&str, &str); 11] = [
 #[derive(Debug)]
 pub(super) struct Postgres {
     pub(super) started: Started,
-    pub(super) url: String,
+    pub(super) address: SocketAddr,
+}
+
+/// The superuser's, without a password and without encryption.
+pub(super) fn url(address: SocketAddr) -> String {
+    format!("postgres://postgres@{address}/postgres?sslmode=disable")
 }
 
 /// Makes a cluster and serves it.
@@ -87,14 +93,15 @@ async fn serve(site: &Site<'_>, data: &Path, log: &Path, port: u16) -> Result<Po
         command = command.arg("-c").arg(format!("{name}={value}"));
     }
     let mut started = Started::spawn(site, Server::Postgres, command, log.to_owned())?;
-    let url = format!("postgres://postgres@127.0.0.1:{port}/postgres?sslmode=disable");
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let url = url(address);
     let data = data.display().to_string();
     started
         .until_ready(READY_LIMIT, || async {
             serves(&url, &data).await.unwrap_or(false).then_some(())
         })
         .await?;
-    Ok(Postgres { started, url })
+    Ok(Postgres { started, address })
 }
 
 /// An empty environment: what PGDATA, LC_ALL and their kin say out there must not matter here.

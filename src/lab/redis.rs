@@ -1,5 +1,6 @@
 //! The lab's Redis: in memory only, on loopback only.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::Path;
 use std::time::Duration;
 
@@ -19,7 +20,11 @@ const READY_LIMIT: Duration = Duration::from_secs(20);
 #[derive(Debug)]
 pub(super) struct Redis {
     pub(super) started: Started,
-    pub(super) url: String,
+    pub(super) address: SocketAddr,
+}
+
+pub(super) fn url(address: SocketAddr) -> String {
+    format!("redis://{address}/")
 }
 
 pub(super) async fn start(site: &Site<'_>) -> Result<Redis, LabError> {
@@ -42,14 +47,15 @@ async fn serve(site: &Site<'_>, folder: &Path, log: &Path, port: u16) -> Result<
         .stdout(logs::append(log)?)
         .stderr(logs::append(log)?);
     let mut started = Started::spawn(site, Server::Redis, command, log.to_owned())?;
-    let url = format!("redis://127.0.0.1:{port}/");
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let url = url(address);
     let pid = started.guarded.process.pid;
     started
         .until_ready(READY_LIMIT, || async {
             serves(&url, pid).await.unwrap_or(false).then_some(())
         })
         .await?;
-    Ok(Redis { started, url })
+    Ok(Redis { started, address })
 }
 
 /// Whether the server there answers, and is this process.

@@ -8,13 +8,13 @@ use crate::guard::{Guard, ProcessId};
 
 use super::error::LabError;
 use super::events::{LabEvent, Watchers};
-use super::instance::{self, Instance, Urls};
+use super::instance::Instance;
 use super::payments::Payments;
-use super::programs::Programs;
+use super::postgres;
 use super::server::{Server, Started};
-use super::site::{Belongings, Site};
+use super::servers::{Addresses, Servers};
+use super::site::Belongings;
 use super::spec::LabSpec;
-use super::{payments, postgres, redis};
 
 /// A private PostgreSQL, a private Redis, and instances of the shop. Dropping it ends all of them
 /// too, and blocks for a moment; [`stop`](Lab::stop) says whether that worked.
@@ -23,6 +23,8 @@ pub struct Lab {
     /// The superuser's, without a password, on loopback.
     pub postgres_url: String,
     pub redis_url: String,
+    /// Where the servers are themselves.
+    pub addresses: Addresses,
     pub postgres: ProcessId,
     pub redis: ProcessId,
     pub payments: Option<Payments>,
@@ -41,19 +43,16 @@ impl Lab {
     /// [`LabError::Missing`] for a program that isn't installed, [`LabError::Died`] and
     /// [`LabError::NotReady`], with the end of its log, for a server that doesn't come up.
     pub async fn start(spec: LabSpec, guard: &Guard) -> Result<Self, LabError> {
-        let programs = Programs::find().await?;
-        let site = Site::new(guard, &spec, programs)?;
-        let (postgres, redis) = tokio::try_join!(postgres::start(&site), redis::start(&site))?;
-        let payments = match &spec.payments {
-            Some(payments) => Some(payments::start(&site, payments).await?),
-            None => None,
-        };
-        let payments_url = payments.as_ref().map(|(_, payments)| payments.url());
-        let urls =
-            Urls { postgres: &postgres.url, redis: &redis.url, payments: payments_url.as_deref() };
-        let shops = instance::start_all(&site, urls).await?;
+        let servers = Servers::start(spec, guard).await?;
+        let addresses = servers.addresses();
+        servers.start_instances(|_| addresses).await
+    }
 
-        let (mut watchers, events) = Watchers::new(guard.journal().clone());
+    /// The lab that servers and instances make.
+    pub(super) fn of(servers: Servers<'_>, shops: Vec<(Started, Instance)>) -> Self {
+        let addresses = servers.addresses();
+        let Servers { site, postgres, redis, payments } = servers;
+        let (mut watchers, events) = Watchers::new(site.guard.journal().clone());
         let (postgres_id, redis_id) =
             (postgres.started.guarded.process, redis.started.guarded.process);
         watchers.watch(postgres.started);
@@ -67,9 +66,10 @@ impl Lab {
             watchers.watch(started);
             instances.push(instance);
         }
-        let lab = Self {
-            postgres_url: postgres.url,
-            redis_url: redis.url,
+        Self {
+            postgres_url: addresses.postgres_url(),
+            redis_url: addresses.redis_url(),
+            addresses,
             postgres: postgres_id,
             redis: redis_id,
             payments,
@@ -77,9 +77,7 @@ impl Lab {
             events: Some(events),
             watchers,
             belongings: site.into_belongings(),
-        };
-        lab.stock_products(&spec.products).await?;
-        Ok(lab)
+        }
     }
 
     /// Puts products (id, available) on sale, or sets how many of them are available.

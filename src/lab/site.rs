@@ -23,7 +23,7 @@ use super::spec::LabSpec;
 #[derive(Debug)]
 pub(super) struct Site<'a> {
     pub(super) guard: &'a Guard,
-    pub(super) spec: &'a LabSpec,
+    pub(super) spec: LabSpec,
     pub(super) programs: Programs,
     pub(super) account: Option<Account>,
     belongings: Belongings,
@@ -41,7 +41,7 @@ pub(super) struct Belongings {
 impl<'a> Site<'a> {
     pub(super) fn new(
         guard: &'a Guard,
-        spec: &'a LabSpec,
+        spec: LabSpec,
         programs: Programs,
     ) -> Result<Self, LabError> {
         let account = account::unprivileged()?;

@@ -36,6 +36,8 @@ pub enum LoadError {
     Gauge { source: std::io::Error },
     #[error("the thread that releases the burst ended early: {reason}")]
     Release { reason: String },
+    #[error("cannot tell the wires which intents are to come: {reason}")]
+    Herald { reason: String },
     #[error("cannot use the certificates for TLS: {reason}")]
     Certificates { reason: String },
     #[error("`{host}` is not a name that a TLS certificate can be issued for")]

@@ -17,10 +17,10 @@ pub(super) enum Room {
     Tight,
 }
 
-/// Raises the soft limit as far as needed and allowed. `least` connections must fit, `best` would
-/// be better.
-pub(super) fn make_room(least: u64, best: u64) -> Result<Room, LoadError> {
-    let taken = open_now() + SPARE;
+/// Raises the soft limit as far as needed and allowed. `least` connections must fit beside what others
+/// may open, `best` would be better.
+pub(super) fn make_room(least: u64, best: u64, of_others: u64) -> Result<Room, LoadError> {
+    let taken = open_now() + SPARE + of_others;
     let (needed, wanted) = (taken + least, taken + best);
     let limit = getrlimit(Resource::Nofile);
     let mut soft = limit.current.unwrap_or(u64::MAX);
@@ -56,7 +56,7 @@ mod tests {
         if hard == u64::MAX {
             return;
         }
-        let error = make_room(hard + 1, hard + 1).unwrap_err();
+        let error = make_room(hard + 1, hard + 1, 0).unwrap_err();
         let LoadError::OpenFiles { needed, limit } = &error else { panic!("{error}") };
         assert!(*needed > hard && *limit == hard);
         assert!(error.to_string().contains("ulimit -n"));

@@ -15,6 +15,7 @@
 //! | `resolve` | asking again for what has no definite outcome |
 //! | `desk`, `scribe`, `bodies`, `decided` | what clients share, and the way to the journal |
 //! | `files`, `progress`, `run` | open files, counters for whoever watches, the run's numbers |
+//! | `herald` | who is told of intents before their requests leave |
 
 mod asker;
 mod bodies;
@@ -28,6 +29,7 @@ mod error;
 mod files;
 mod fingerprint;
 mod forms;
+mod herald;
 mod http;
 mod keys;
 mod letter;
@@ -54,6 +56,7 @@ mod writing;
 pub use burst::{Freezer, Freezing};
 pub use cast::{Cast, key_name, user_name};
 pub use error::LoadError;
+pub use herald::{Herald, Heralding};
 pub use http::{Reply, ReplyBudget, ReplyFault, ReplyReader, Tls, get};
 pub use outcome::{Reading, Seen, classify};
 pub use phase::PhaseSummary;

@@ -13,6 +13,7 @@ use super::compose::{Composer, Given, Plan, PlannedAttempt};
 use super::desk::Desk;
 use super::error::LoadError;
 use super::files::{self, Room};
+use super::herald::herald;
 use super::run::{Kept, Load};
 use super::scribe::Tally;
 use super::scripts;
@@ -82,7 +83,7 @@ impl Load {
         let mut composer = self.composer(phase, burst, sketch);
         let before = composer.prepare()?;
         let mut taken = (composer.next_attempt, composer.next_variant);
-        self.take(&before, taken, first_attempt).await;
+        self.take(&before, taken, first_attempt).await?;
         let given: Given = scripts::play(desk, phase, before.scripts)
             .await
             .into_iter()
@@ -92,7 +93,7 @@ impl Load {
         let begun = composer.next_attempt;
         let plan = composer.act(&given)?;
         taken = (composer.next_attempt, composer.next_variant);
-        self.take(&plan, taken, begun).await;
+        self.take(&plan, taken, begun).await?;
         self.next_intent += numbers;
         let planned = planned_here(&plan);
         self.settings.progress.add_planned(planned);
@@ -104,8 +105,13 @@ impl Load {
         Ok((planned, release))
     }
 
-    /// Takes the numbers of a stage and writes down what it is about.
-    async fn take(&mut self, plan: &Plan, (attempt, variant): (u32, u32), from: u32) {
+    /// Takes the numbers of a stage, writes down what it is about and tells whom it concerns.
+    async fn take(
+        &mut self,
+        plan: &Plan,
+        (attempt, variant): (u32, u32),
+        from: u32,
+    ) -> Result<(), LoadError> {
         self.next_attempt.fetch_add(attempt - from, Ordering::Relaxed);
         self.next_variant = variant;
         let recorder = self.settings.recorder.clone();
@@ -128,6 +134,7 @@ impl Load {
         let kept = kept.filter(|(_, letter)| letter.may_be_resolved());
         let kept = kept.map(|(intent, letter)| (intent.clone(), Kept::Letter(Arc::clone(letter))));
         self.remember(kept.collect::<Vec<_>>());
+        herald(self.herald.as_deref(), &plan.intents).await
     }
 
     fn composer<'a>(
@@ -165,7 +172,7 @@ impl Load {
         let clients = (sketch.crowd.len() as u64).max(scripts::AT_ONCE as u64);
         let asked = 1 + u64::from(self.settings.client.retries.at_most);
         let instances = asked.min(self.targets().len() as u64);
-        files::make_room(clients, clients.saturating_mul(instances))
+        files::make_room(clients, clients.saturating_mul(instances), self.files_of_others)
     }
 }
 

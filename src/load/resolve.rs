@@ -43,7 +43,8 @@ impl Load {
             return Err(LoadError::NoInstance);
         }
         let at_once = AT_ONCE.min(intents.len()) as u64;
-        let room = files::make_room(at_once, at_once * self.targets().len() as u64)?;
+        let room =
+            files::make_room(at_once, at_once * self.targets().len() as u64, self.files_of_others)?;
         let (desk, scribe) = self.desk(room, stop, None).await;
         let waiting: VecDeque<_> = intents
             .iter()

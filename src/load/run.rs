@@ -20,6 +20,7 @@ use super::desk::{CONNECTS_IN_FLIGHT, Desk, REPLY_BYTES};
 use super::dice::Dice;
 use super::error::LoadError;
 use super::files::Room;
+use super::herald::Herald;
 use super::http::ReplyBudget;
 use super::letter::Letter;
 use super::meanings::Meanings;
@@ -65,6 +66,9 @@ pub struct Load {
     pub(super) next_attempt: Arc<AtomicU32>,
     pub(super) next_variant: u32,
     pub(super) meanings: Arc<Meanings>,
+    pub(super) herald: Option<Arc<dyn Herald>>,
+    /// Files that others in this process may open meanwhile.
+    pub(super) files_of_others: u64,
     bodies: Arc<Mutex<Bodies>>,
     /// Intents without a definite outcome so far, with what asks for them.
     undecided: Vec<(Intent, Kept)>,
@@ -100,11 +104,25 @@ impl Load {
             next_intent: 0,
             next_attempt: Arc::default(),
             next_variant: 0,
+            herald: None,
+            files_of_others: 0,
             bodies: Arc::default(),
             undecided: Vec::new(),
             acknowledged: BTreeSet::new(),
             longest_handling: Duration::ZERO,
         }
+    }
+
+    /// The same, which tells of its intents before anything of them leaves.
+    #[must_use]
+    pub fn heralded_by(self, herald: Arc<dyn Herald>) -> Self {
+        Self { herald: Some(herald), ..self }
+    }
+
+    /// The same, which leaves others in this process so many files to open.
+    #[must_use]
+    pub fn leaving_files(self, files_of_others: u64) -> Self {
+        Self { files_of_others, ..self }
     }
 
     /// Intents of all phases so far that no attempt has brought a definite outcome for, and that it

@@ -14,6 +14,7 @@ mod secrets;
 mod stock;
 mod target;
 mod uses;
+mod wires;
 
 use super::mistake::Mistake;
 use super::node::Node;
@@ -31,6 +32,7 @@ pub(super) fn contradictions(profile: &Node) -> Vec<Mistake> {
     stock::compare(profile, &mut found);
     contract::compare(profile, &uses, &mut found);
     target::compare(profile, &mut found);
+    wires::compare(profile, &mut found);
     secrets::compare(profile, &mut found);
     audit::compare(profile, &mut found);
     found

@@ -53,9 +53,11 @@ pub use model::{
 pub use reference::reference;
 pub use schema::schema;
 pub use target::{
-    Actor, Attached, CustomCheck, Launched, Login, Postgres, Secret, Statements, Target,
+    Actor, Attached, CustomCheck, Downstream, Launched, Login, Postgres, Redis, Secret, Statements,
+    Target, Wires,
 };
 pub use template::{Filling, Hole, TemplateMistake, TemplateMistakeKind, TextTemplate};
+pub use urls::place as url_place;
 pub use write::reproduction;
 
 /// Checks a profile's text. `path` is what messages call it, `env` looks up variables of the

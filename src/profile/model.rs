@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::body::BodyTemplate;
 use super::burst::Burst;
 use super::contract::Contract;
-use super::target::{Actor, CustomCheck, Postgres, Statements, Target};
+use super::target::{Actor, CustomCheck, Downstream, Postgres, Redis, Statements, Target, Wires};
 use super::template::{Hole, TextTemplate};
 
 /// One drill, as its profile describes it.
@@ -26,6 +26,10 @@ pub struct Profile {
     pub target: Target,
     /// The audited database of an attached target.
     pub postgres: Option<Postgres>,
+    pub redis: Redis,
+    /// What an attached target pays through.
+    pub payments: Option<Downstream>,
+    pub wires: Wires,
     pub actor: Actor,
     /// Hosts beside loopback that the run may touch.
     pub allow_hosts: Vec<String>,
@@ -82,6 +86,8 @@ pub struct LabSettings {
     pub work_time: Duration,
     /// Equal orders of a user within this time are one.
     pub order_window: Option<Duration>,
+    /// Whether the instances reach their servers through proxies.
+    pub proxies: bool,
     /// The provider that the shop pays through.
     pub payments: Option<PaymentsSettings>,
 }

@@ -6,7 +6,7 @@
 use super::shape::{Problem, TextRule};
 use crate::codes;
 
-pub use super::urls::{HOST, HTTP_URL, POSTGRES_URL};
+pub use super::urls::{HOST, HTTP_URL, LISTEN_ADDRESS, POSTGRES_URL, REDIS_URL};
 
 pub static LINE: TextRule = TextRule {
     wanted: "one line of text",
@@ -179,6 +179,73 @@ pub static POINTER: TextRule = TextRule {
             let help = "RFC 6901 writes `~` as `~0`, and `/` inside a name as `~1`";
             problem(text, at, "a `~` that means nothing", help)
         })
+    },
+};
+
+/// What a key of Redis may be made from.
+const KEY_HOLES: [&str; 3] = ["user", "key", "product"];
+
+/// A key of Redis with holes.
+pub static REDIS_KEY: TextRule = TextRule {
+    wanted: "a key of Redis with holes",
+    pattern: r"^([!-z|~]|\{(user|key|product)\})+$",
+    code: &codes::TEMPLATE,
+    problem: |text| {
+        let help = "the holes are `{user}`, `{key}` and `{product}`: `lock:stock:{product}`";
+        if text.is_empty() {
+            return problem(text, 0, "this is empty", help);
+        }
+        let mut at = 0;
+        while let Some(length) =
+            text[at..].find(|c: char| !c.is_ascii_graphic() || "{}".contains(c))
+        {
+            at += length;
+            let hole = KEY_HOLES.iter().find_map(|name| {
+                text[at..].strip_prefix('{')?.strip_prefix(name)?.strip_prefix('}')?;
+                Some(name.len() + 2)
+            });
+            match hole {
+                Some(length) => at += length,
+                None => return problem(text, at, "not a character or a hole of a key", help),
+            }
+        }
+        None
+    },
+};
+
+pub static STEP_NAME: TextRule = TextRule {
+    wanted: "a step's name",
+    pattern: r"^(redis|postgres|http) [A-Z][A-Z0-9._-]*( [^\u0000-\u0020\u007f#][^\u0000-\u001f\u007f#]*)?$",
+    code: &codes::MALFORMED_TEXT,
+    problem: |text| {
+        let help = "its wire, its verb in capitals and what it is done to: `redis SET lease:stock`";
+        let (wire, rest) = text.split_once(' ').unwrap_or((text, ""));
+        if !["redis", "postgres", "http"].contains(&wire) {
+            return problem(text, 0, "not `redis`, `postgres` or `http`", help);
+        }
+        let (verb, object) =
+            rest.split_once(' ').map_or((rest, None), |(verb, to)| (verb, Some(to)));
+        let is_right = |at: usize, c: char| match c {
+            'A'..='Z' => true,
+            '0'..='9' | '.' | '_' | '-' => at > 0,
+            _ => false,
+        };
+        let wrong = first(verb, is_right).or(verb.is_empty().then_some(0));
+        if let Some(at) = wrong {
+            let at = (wire.len() + 1 + at).min(text.len());
+            return problem(text, at, "not a verb in capitals", help);
+        }
+        let object = object?;
+        let begins = wire.len() + verb.len() + 2;
+        if let Some(at) = object.find('#') {
+            let help = "a role is for all steps of this name: leave the number out";
+            return problem(text, begins + at, "the number of one step", help);
+        }
+        first(object, |at, c| !c.is_ascii_control() && (at > 0 || c != ' '))
+            .or(object.is_empty().then_some(0))
+            .and_then(|at| {
+                problem(text, (begins + at).min(text.len()), "nothing that a step is done to", help)
+            })
     },
 };
 

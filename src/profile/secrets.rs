@@ -38,7 +38,9 @@ impl Profile {
             Target::Launched(launched) => launched.env.iter().map(|(_, value)| value).collect(),
         };
         let postgres = self.postgres.iter().map(|postgres| &postgres.url);
-        target.into_iter().chain(postgres).filter(|secret| secret.is_secret())
+        let payments = self.payments.iter().map(|payments| &payments.url);
+        let servers = postgres.chain(&self.redis.url).chain(payments);
+        target.into_iter().chain(servers).filter(|secret| secret.is_secret())
     }
 }
 

@@ -4,7 +4,10 @@
 //! shows itself as the name it was taken from.
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::time::Duration;
+
+use crate::history::Role;
 
 /// `[target]`; left out, the lab's shop.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -39,12 +42,43 @@ pub struct Launched {
     pub ready: Option<String>,
     /// How long an instance may take to become ready.
     pub ready_within: Duration,
+    /// Whether it reaches its servers through proxies.
+    pub proxies: bool,
 }
 
 /// `[postgres]` of an attached target: what the audit reads.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Postgres {
     pub url: Secret,
+    /// Where the target finds it while the run lasts; left out, nobody stands in between.
+    pub proxy: Option<SocketAddr>,
+}
+
+/// `[redis]`: the target's Redis, and how its keys are made.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Redis {
+    pub url: Option<Secret>,
+    pub proxy: Option<SocketAddr>,
+    /// Such as `idem:orders:{user}:{key}`.
+    pub idempotency_keys: Option<String>,
+    /// Such as `lock:stock:{product}`.
+    pub lock_keys: Option<String>,
+}
+
+/// `[payments]`: an HTTP service that an attached target calls.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Downstream {
+    pub url: Secret,
+    pub proxy: SocketAddr,
+}
+
+/// `[wires]`: what the proxies can't know by themselves.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Wires {
+    /// What steps are for, by their name.
+    pub roles: Vec<(String, Role)>,
+    /// Addresses beside loopback on which proxies may listen.
+    pub listen_on: Vec<String>,
 }
 
 /// A value that may hold `${NAME}`.

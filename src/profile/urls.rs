@@ -1,6 +1,6 @@
 //! URLs: what they must look like, which hosts they lead to, and passwords in plain sight.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::ops::Range;
 
 use super::shape::{Problem, TextRule};
@@ -53,6 +53,46 @@ pub static POSTGRES_URL: TextRule = TextRule {
     },
 };
 
+pub static REDIS_URL: TextRule = TextRule {
+    wanted: "a redis:// URL",
+    pattern: r"^redis://[!-~]+$",
+    code: &codes::MALFORMED_TEXT,
+    problem: |text| {
+        let help = "such as `redis://127.0.0.1:6379`".to_owned();
+        let rest =
+            text.strip_prefix("redis://").filter(|_| text.chars().all(|c| c.is_ascii_graphic()));
+        let is_host = |rest: &str| {
+            let port = port(authority(rest));
+            !host_of(authority(rest)).is_empty() && port.is_none_or(|it| it.parse::<u16>().is_ok())
+        };
+        (!rest.is_some_and(is_host)).then(|| Problem {
+            range: 0..text.len(),
+            label: "not a URL of Redis with a host".to_owned(),
+            help,
+        })
+    },
+};
+
+/// Where a proxy listens: an address, since a name could lead to more than one.
+pub static LISTEN_ADDRESS: TextRule = TextRule {
+    wanted: "an address with its port",
+    pattern: r"^([0-9.]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$",
+    code: &codes::MALFORMED_TEXT,
+    problem: |text| {
+        let whole = |label: &str, help: String| {
+            Some(Problem { range: 0..text.len(), label: label.to_owned(), help })
+        };
+        match text.parse::<SocketAddr>() {
+            Ok(address) if address.port() > 0 => None,
+            Ok(_) => whole("no port", "the target must know it: any number up to 65535".to_owned()),
+            Err(_) => match text.strip_prefix("localhost:") {
+                Some(port) => whole("a name", format!("write `127.0.0.1:{port}`")),
+                None => whole("no IP address with a port", "such as `127.0.0.1:16432`".to_owned()),
+            },
+        }
+    },
+};
+
 pub static HOST: TextRule = TextRule {
     wanted: "a host",
     pattern: r"^[A-Za-z0-9_.:-]+$",
@@ -94,6 +134,14 @@ fn port(authority: &str) -> Option<&str> {
     let host = without_user(authority);
     let after = host.rsplit_once(']').map_or(host, |(_, after)| after);
     after.split_once(':').map(|(_, port)| port)
+}
+
+/// The only host that a URL names, and its port where it says one.
+pub fn place(url: &str) -> Option<(String, Option<u16>)> {
+    let (_, rest) = url.split_once("://")?;
+    let [host] = hosts(url).try_into().ok()?;
+    let port = port(authority(rest)).map(str::parse).transpose().ok()?;
+    Some((host, port))
 }
 
 /// The hosts that a URL leads to: PostgreSQL's may name several, also in its parameters. A socket in

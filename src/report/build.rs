@@ -7,11 +7,11 @@ use std::time::Duration;
 use super::latency::latencies;
 use super::result::{
     BudgetResult, BurstResult, DoubtResult, FindingResult, GateResult, LiveResult, Reproduction,
-    RunResult, RunSummary, SCHEMA_VERSION, StoryResult,
+    RunResult, RunSummary, SCHEMA_VERSION, StoryResult, WireResult,
 };
 use super::unknown::unknown_answers;
 use crate::audit::{Evidence, Finding, Gate, Judgement, Scene, Verdict};
-use crate::history::{BurstFacts, Doubt, History, RunTime};
+use crate::history::{BurstFacts, Doubt, History, RunTime, WireFacts};
 use crate::profile::Profile;
 
 /// Rows of evidence that `result.json` and the terminal show; the file has all.
@@ -69,7 +69,23 @@ pub fn build(material: Material<'_>) -> RunResult {
             .iter()
             .filter_map(|burst| burst_result(history, judgement, burst))
             .collect(),
+        wires: history.wires.iter().map(wire).collect(),
         environment: history.run.environment.clone(),
+    }
+}
+
+fn wire(facts: &WireFacts) -> WireResult {
+    WireResult {
+        wire: facts.wire.name().to_owned(),
+        links: facts.links,
+        steps: facts.steps,
+        owned: facts.owned,
+        noise: facts.noise,
+        unnamed: facts.unnamed.clone(),
+        unread: facts.unread,
+        refused: facts.refused,
+        unreached: facts.unreached,
+        lost: facts.lost,
     }
 }
 

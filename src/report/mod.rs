@@ -14,7 +14,7 @@ pub use csv::csv;
 pub use experiments::{Experiment, experiments};
 pub use result::{
     BudgetResult, BurstResult, DoubtResult, FindingResult, GateResult, LatencyResult, LiveResult,
-    Reproduction, RunResult, RunSummary, SCHEMA_VERSION, StoryResult, UnknownAnswer,
+    Reproduction, RunResult, RunSummary, SCHEMA_VERSION, StoryResult, UnknownAnswer, WireResult,
 };
 pub use text::{live_text, text};
 

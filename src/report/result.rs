@@ -13,7 +13,7 @@ use crate::audit::{Accounting, Evidence, GateState, Scene, Verdict};
 use crate::codes::Severity;
 
 /// Version of `result.json`.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// The result of one drill.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -37,6 +37,9 @@ pub struct RunResult {
     /// Latency of the bursts' attempts, by class of outcome.
     pub latency: Vec<LatencyResult>,
     pub bursts: Vec<BurstResult>,
+    /// What the proxies between the target and its servers saw, one for each protocol; none where
+    /// there were no proxies.
+    pub wires: Vec<WireResult>,
     /// Versions and settings of what the run ran on.
     pub environment: BTreeMap<String, String>,
 }
@@ -178,4 +181,29 @@ pub struct BurstResult {
     pub in_flight_median: u64,
     pub in_flight_worst: u64,
     pub planned_per_key: u64,
+}
+
+/// What one protocol's proxies saw in all.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct WireResult {
+    /// `redis`, `postgres` or `http`.
+    pub wire: String,
+    /// Connections of the target.
+    pub links: u64,
+    /// Exchanges that do something.
+    pub steps: u64,
+    /// Steps that named an intent of the run when they passed.
+    pub owned: u64,
+    /// Exchanges that only keep a connection going, such as a ping.
+    pub noise: u64,
+    /// Steps that couldn't be named, by what the client says that it is.
+    pub unnamed: BTreeMap<String, u64>,
+    /// Directions of connections that passed unread, streams included.
+    pub unread: u64,
+    /// Connections that were refused because they were about to be encrypted.
+    pub refused: u64,
+    /// Connections whose server couldn't be reached.
+    pub unreached: u64,
+    /// Steps that were not written down, because the disk was too far behind.
+    pub lost: u64,
 }

@@ -95,6 +95,11 @@ impl Watcher for Narrator {
             Event::InstanceExited { name, status } => {
                 super::note(&format!("  {name} ended, and not by the drill: {status}"));
             }
+            Event::Wire { what, more: 0 } => super::note(set_out("  ", 4, &what).trim_end()),
+            Event::Wire { what, more } => {
+                let text = format!("{} more on the wires like this: {what}", thousands(more));
+                super::note(set_out("  ", 4, &text).trim_end());
+            }
             Event::Draining => {
                 self.replace(None);
                 super::note("  waiting until nothing can change any more");

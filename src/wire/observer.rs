@@ -7,7 +7,6 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use foldhash::{HashMap, HashMapExt};
 use tokio::sync::mpsc;
 
 use crate::history::{Clock, InstanceId, IntentId, LinkId, Wire, WireFacts};
@@ -16,6 +15,7 @@ use super::counts::Counts;
 use super::event::ProxyEvent;
 use super::guide::Guide;
 use super::ledger::Ledger;
+use super::postgres::Texts;
 use super::proxies::{ProxySpec, Watch};
 use super::redis::Scripts;
 use super::resent::Orphans;
@@ -40,8 +40,7 @@ pub(super) struct Observer {
     pub(super) orphans: RefCell<Orphans>,
     /// Intents whose order is committed.
     pub(super) committed: RefCell<foldhash::HashSet<IntentId>>,
-    /// What a step was first seen to be for, by its name.
-    pub(super) firsts: RefCell<HashMap<Rc<str>, crate::history::Role>>,
+    pub(super) texts: RefCell<Texts>,
     doors: Vec<Door>,
     links: Cell<u32>,
     words: RefCell<HashSet<Rc<str>, foldhash::fast::FixedState>>,
@@ -63,7 +62,7 @@ impl Observer {
             scripts: RefCell::default(),
             orphans: RefCell::default(),
             committed: RefCell::default(),
-            firsts: RefCell::new(HashMap::new()),
+            texts: RefCell::default(),
             doors: specs.iter().map(door).collect(),
             links: Cell::new(0),
             words: RefCell::default(),

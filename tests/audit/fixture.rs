@@ -14,8 +14,8 @@ use dupeproof::history::{
 };
 use dupeproof::profile::{
     Actor, Arrival, Attached, AuditTables, Budget, Burst, ClientSettings, Contract, Crowd,
-    LabSettings, Limits, OrdersTable, Phase, Products, Profile, Release, Retries, Statements,
-    StockTable, Target,
+    LabSettings, Limits, OrdersTable, Phase, Products, Profile, Redis, Release, Retries,
+    Statements, StockTable, Target, Wires,
 };
 
 /// The wall clock at run time 0, in microseconds since 1970.
@@ -346,11 +346,15 @@ fn profile() -> Profile {
             redis_timeout: Duration::from_secs(5),
             work_time: Duration::ZERO,
             order_window: None,
+            proxies: true,
             payments: None,
         },
         // One that others use too, unless a test says otherwise.
         target: Target::Attached(Attached { urls: Vec::new(), ready: None }),
         postgres: None,
+        redis: Redis::default(),
+        payments: None,
+        wires: Wires::default(),
         actor: Actor::default(),
         allow_hosts: Vec::new(),
         setup: Statements::default(),

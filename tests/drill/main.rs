@@ -20,3 +20,4 @@ mod rig;
 mod schemas;
 mod troubles;
 mod verdicts;
+mod wires;

@@ -2,10 +2,12 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use dupeproof::guard::Signal;
-use dupeproof::lab::{Lab, LabError, LabEvent, LabSpec, PaymentsSpec, Server};
+use dupeproof::lab::{Addresses, Lab, LabError, LabEvent, LabSpec, PaymentsSpec, Server, Servers};
 use tokio::time::timeout;
 
 use crate::backends::ask;
@@ -60,6 +62,62 @@ async fn every_instance_serves_orders_from_the_stock_that_was_asked_for() {
     lab.stop().await.unwrap();
     assert_eq!(footprint.left(), Ok(()));
     assert!(processes.iter().all(|process| process.has_ended()));
+    guard.finish().await.unwrap();
+}
+
+/// Passes connections on to a server, and counts them.
+async fn passing(server: SocketAddr) -> (SocketAddr, Arc<AtomicUsize>) {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let (address, count) = (listener.local_addr().unwrap(), Arc::new(AtomicUsize::new(0)));
+    let counted = Arc::clone(&count);
+    tokio::spawn(async move {
+        while let Ok((mut client, _)) = listener.accept().await {
+            counted.fetch_add(1, Ordering::Relaxed);
+            tokio::spawn(async move {
+                let mut server = tokio::net::TcpStream::connect(server).await.unwrap();
+                let _ = tokio::io::copy_bidirectional(&mut client, &mut server).await;
+            });
+        }
+    });
+    (address, count)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn each_instance_uses_the_addresses_that_it_is_told() {
+    let logs = tempfile::tempdir().unwrap();
+    let guard = guard().await;
+    let spec = LabSpec { products: vec![(1001, 50)], ..spec(&logs, 2) };
+    let servers = Servers::start(spec, &guard).await.unwrap();
+    let own = servers.addresses();
+    assert_eq!((servers.instances(), own.payments), (2, None));
+    let (postgres, to_postgres) = passing(own.postgres).await;
+    let (redis, to_redis) = passing(own.redis).await;
+    let lab = servers.start_instances(|number| match number {
+        0 => own,
+        _ => Addresses { postgres, redis, ..own },
+    });
+    let lab = lab.await.unwrap();
+    let passed = || [&to_postgres, &to_redis].map(|count| count.load(Ordering::Relaxed));
+    let at_the_start = passed();
+    assert!(at_the_start.iter().all(|count| *count > 0), "{at_the_start:?}");
+    assert_eq!(lab.postgres_url, own.postgres_url(), "whoever asks the lab goes there directly");
+    for instance in &lab.instances {
+        assert_eq!(order(instance.address, &instance.name), "HTTP/1.1 201 Created");
+    }
+    lab.stop().await.unwrap();
+    guard.finish().await.unwrap();
+}
+
+#[tokio::test]
+async fn servers_alone_are_gone_when_they_are_dropped() {
+    let logs = tempfile::tempdir().unwrap();
+    let guard = guard().await;
+    let servers = Servers::start(spec(&logs, 1), &guard).await.unwrap();
+    let addresses = servers.addresses();
+    drop(servers);
+    for address in [addresses.postgres, addresses.redis] {
+        assert!(TcpStream::connect(address).is_err(), "{address} still listens");
+    }
     guard.finish().await.unwrap();
 }
 

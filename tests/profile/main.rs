@@ -55,6 +55,7 @@ lock-wait = "1m"
 lease = "2500ms"
 work-time = "3ms"
 order-window = "10s"
+proxies = false
 
 [lab.payments]
 delay = "20ms"
@@ -65,6 +66,10 @@ decline-share = 0.0625
 shop-timeout = "1500ms"
 paying-limit = "0ms"
 reconcile-every = "250ms"
+
+[wires.roles]
+"redis EVAL take lease" = "lock"
+"postgres COMMIT" = "success"
 
 [products]
 stock = 400
@@ -227,6 +232,21 @@ ready = "/healthz"
 
 [postgres]
 url = "postgres://auditor:${TOKEN}@10.0.0.7/orders"
+proxy = "127.0.0.1:16432"
+
+[redis]
+url = "redis://:${TOKEN}@staging.example.com:6379/1"
+proxy = "[::1]:16379"
+idempotency-keys = "idem:{user}:{key}"
+lock-keys = "lock:stock:{product}"
+
+[payments]
+url = "http://127.0.0.1:9090"
+proxy = "172.17.0.1:9090"
+
+[wires]
+roles = { "redis SET lease:stock" = "lock" }
+listen-on = ["172.17.0.1"]
 
 [[phase]]
 name = "p"
@@ -242,6 +262,10 @@ env = { DATABASE_URL = "{postgres.url}", KEY = "${TOKEN}", JSON = "{\"a\": {}} $
 folder = "../server"
 ready = "port"
 ready-within = "5s"
+proxies = false
+
+[redis]
+lock-keys = "lock:stock:{product}"
 
 [[phase]]
 name = "p"

@@ -314,3 +314,44 @@ fn an_attached_target_is_not_frozen() {
     let frozen = crate::ATTACHED.replace("threads = 2", "threads = 2, release = 'frozen'");
     insta::assert_snapshot!(told(&frozen));
 }
+
+#[test]
+fn proxies_that_may_not_stand_where_they_are_told_to() {
+    let text = "[target]\nurls = ['http://127.0.0.1:8080']\n\
+                [postgres]\nurl = 'postgres://u@127.0.0.1:16432/d'\nproxy = '0.0.0.0:16432'\n\
+                [redis]\nproxy = '127.0.0.1:9090'\n\
+                [payments]\nurl = 'http://10.0.0.9'\nproxy = '127.0.0.1:9090'\n\
+                [wires]\nlisten-on = ['172.17.0.1']\n";
+    insta::assert_snapshot!(told_before_phase(text));
+}
+
+#[test]
+fn addresses_steps_and_keys_that_are_none() {
+    insta::assert_snapshot!(told_before_phase(
+        "[target]\nurls = ['http://127.0.0.1:8080']\n\
+         [postgres]\nurl = 'postgres://u@127.0.0.1/d'\nproxy = 'localhost:16432'\n\
+         [redis]\nurl = 'rediss://127.0.0.1'\nproxy = '127.0.0.1:0'\n\
+         idempotency-keys = 'idem:{user}:{order}'\nlock-keys = ''\n\
+         [payments]\nurl = 'http://127.0.0.1:9090'\n\
+         [wires.roles]\n'mysql SET x' = 'lock'\n'redis set x' = 'lock'\n\
+         'redis SET x #1' = 'lock'\n'redis SET ' = 'lock'\n'redis SET x' = 'lok'\n"
+    ));
+}
+
+#[test]
+fn servers_that_belong_to_another_target() {
+    let servers = "[redis]\nurl = 'redis://127.0.0.1'\nproxy = '127.0.0.1:16379'\n\
+                   [payments]\nurl = 'http://127.0.0.1:9090'\nproxy = '127.0.0.1:19090'\n";
+    let launch = "[target.launch]\ncommand = ['./server']\n";
+    let told =
+        [servers.to_owned(), format!("{launch}{servers}")].map(|text| told_before_phase(&text));
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+#[test]
+fn a_proxy_may_listen_where_it_is_listed() {
+    let text = "[target]\nurls = ['http://127.0.0.1:8080']\n\
+                [postgres]\nurl = 'postgres://u@127.0.0.1/d'\nproxy = '0.0.0.0:16432'\n\
+                [wires]\nlisten-on = ['0.0.0.0']\n";
+    read(&format!("{text}{PHASE}")).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+}

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use dupeproof::history::Role;
 use dupeproof::profile::{
     Burst, BusinessColumn, Contract, Filling, Hint, KeyCarrier, MissingKey, OtherParameters,
     Profile, Release, ReplayBody, Target, load, parse, reproduction,
@@ -180,6 +181,13 @@ fn an_attached_target_is_read_and_written_back_by_name() {
     let written = profile.to_toml();
     assert!(!written.contains("s3cret") && !format!("{profile:?}").contains("s3cret"));
     assert!(written.contains("https://${HOST}:8443") && !written.contains("[lab]"), "{written}");
+    let proxies = [profile.postgres.as_ref().unwrap().proxy, profile.redis.proxy];
+    let address = |text: &str| Some(text.parse().unwrap());
+    assert_eq!(proxies, [address("127.0.0.1:16432"), address("[::1]:16379")]);
+    assert_eq!(profile.redis.idempotency_keys.as_deref(), Some("idem:{user}:{key}"));
+    assert_eq!(profile.payments.as_ref().unwrap().proxy.port(), 9090);
+    assert_eq!(profile.wires.roles, [("redis SET lease:stock".to_owned(), Role::Lock)]);
+    assert!(profile.secrets().iter().any(|(_, shown)| shown.starts_with("redis://:${TOKEN}@")));
     assert_eq!(read(&written).unwrap_or_else(|m| panic!("{}", m.render(false))), profile);
 }
 
@@ -189,6 +197,7 @@ fn a_launched_target_is_read_and_written_back_by_name() {
     let Target::Launched(launched) = &profile.target else { panic!("a launched target") };
     assert_eq!((launched.instances, launched.ready.as_deref()), (3, None));
     assert_eq!(launched.command[3], "${X}");
+    assert!(!launched.proxies && profile.redis.lock_keys.is_some());
     assert_eq!(launched.env[2].1.reveal(), "{\"a\": {}} ${X}");
     assert_eq!(profile.phases[0].burst.crowd().unwrap().release, Release::Frozen);
     let written = profile.to_toml();

@@ -46,13 +46,13 @@ pub fn server(does: &str) -> String {
 }
 
 /// A server of somebody else's, as far as the drill is concerned.
-struct Running {
+pub struct Running {
     child: Child,
     port: u16,
 }
 
 impl Running {
-    fn start(does: &str) -> Self {
+    pub fn start(does: &str) -> Self {
         let mut child = Command::new("python3")
             .args(["-u", "-c", &server(does), "0"])
             .stdout(Stdio::piped())
@@ -64,7 +64,7 @@ impl Running {
         Self { child, port: line.trim().parse().unwrap() }
     }
 
-    fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("http://127.0.0.1:{}", self.port)
     }
 
@@ -125,7 +125,7 @@ async fn what_is_not_on_this_machine_is_refused_before_anything_is_sent() {
     let base = |url: &str| {
         let mut profile = profile(attached(url, None));
         let url = Secret::plain("postgres://me@127.0.0.1:1/shop");
-        profile.postgres = Some(dupeproof::profile::Postgres { url });
+        profile.postgres = Some(dupeproof::profile::Postgres { url, proxy: None });
         profile
     };
     let text = refusal(base("http://192.0.2.7:8080")).await;
@@ -139,7 +139,7 @@ async fn what_is_not_on_this_machine_is_refused_before_anything_is_sent() {
 
     let mut elsewhere = base("http://127.0.0.1:1");
     let url = Secret::new("postgres://me:hunter22@192.0.2.9/shop".into(), "${DB}".into());
-    elsewhere.postgres = Some(dupeproof::profile::Postgres { url });
+    elsewhere.postgres = Some(dupeproof::profile::Postgres { url, proxy: None });
     let text = refusal(elsewhere).await;
     assert!(text.contains("the audited PostgreSQL is not on this machine"), "{text}");
     assert!(!text.contains("hunter22"));
@@ -156,7 +156,7 @@ async fn an_allowed_host_is_let_through_to_the_next_hurdle() {
     let mut profile = profile(attached("http://orders.invalid", None));
     profile.allow_hosts = vec!["Orders.invalid".to_owned()];
     let url = Secret::plain("postgres://me@127.0.0.1:1/shop");
-    profile.postgres = Some(dupeproof::profile::Postgres { url });
+    profile.postgres = Some(dupeproof::profile::Postgres { url, proxy: None });
     let error = Rig::new().drill(profile).await.unwrap_err();
     assert!(matches!(error, DrillError::NotReady { .. }), "{error:?}");
     assert!(full(&error).contains("cannot connect to orders.invalid:80"), "{}", full(&error));
@@ -251,7 +251,7 @@ async fn ctrl_c_before_the_first_request_is_heard_at_once() {
         let mut profile = profile(target);
         let url = Secret::plain("postgres://me@127.0.0.1:1/shop");
         if matches!(profile.target, dupeproof::profile::Target::Attached(_)) {
-            profile.postgres = Some(dupeproof::profile::Postgres { url });
+            profile.postgres = Some(dupeproof::profile::Postgres { url, proxy: None });
         }
         let stop = rig.stop.clone();
         tokio::spawn(async move {

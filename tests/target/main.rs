@@ -9,3 +9,4 @@ mod ports;
 mod rig;
 mod secrets;
 mod statements;
+mod wires;

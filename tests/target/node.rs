@@ -69,6 +69,9 @@ async fn the_correct_service_passes() {
     let burst = &result.bursts[0];
     assert_eq!((burst.release.as_str(), burst.in_flight_worst), ("frozen", 10), "{text}");
     assert!(text.contains("2 instances of `node server.js`, launched with a private"), "{text}");
+    let wires = &result.wires;
+    let postgres = wires.iter().find(|wire| wire.wire == "postgres").expect("it was proxied");
+    assert!(postgres.links >= 2 && postgres.refused == 0 && postgres.steps > 0, "{wires:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]

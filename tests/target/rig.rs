@@ -72,6 +72,7 @@ pub fn python(program: &str) -> Launched {
         folder: Some("/".to_owned()),
         ready: Some("/ready".to_owned()),
         ready_within: Duration::from_secs(20),
+        proxies: true,
     }
 }
 
@@ -156,6 +157,8 @@ pub fn full(error: &dyn std::error::Error) -> String {
 /// A PostgreSQL that stands for the user's own.
 pub struct Database {
     pub url: String,
+    /// Of the Redis beside it.
+    pub redis_url: String,
     lab: Lab,
     guard: Guard,
     _logs: TempDir,
@@ -167,11 +170,17 @@ impl Database {
         let guard = Guard::start(Path::new(EXE)).await.unwrap();
         let spec = LabSpec { instances: 0, ..LabSpec::new(logs.path().to_owned()) };
         let lab = Lab::start(spec, &guard).await.unwrap();
-        Self { url: lab.postgres_url.clone(), lab, guard, _logs: logs }
+        Self {
+            url: lab.postgres_url.clone(),
+            redis_url: lab.redis_url.clone(),
+            lab,
+            guard,
+            _logs: logs,
+        }
     }
 
     pub fn as_profile(&self) -> Option<Postgres> {
-        Some(Postgres { url: Secret::plain(&self.url) })
+        Some(Postgres { url: Secret::plain(&self.url), proxy: None })
     }
 
     /// The first column of the first row, as text.

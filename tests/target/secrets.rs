@@ -81,7 +81,7 @@ async fn a_database_that_refuses_does_not_tell_the_password() {
     let free = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let mut profile = profile(Target::Launched(python(&server("pass"))));
     let url = Secret::new(format!("postgres://me:planted-pw@{free}/shop"), "${DB}".to_owned());
-    profile.postgres = Some(dupeproof::profile::Postgres { url });
+    profile.postgres = Some(dupeproof::profile::Postgres { url, proxy: None });
     let secrets = dupeproof::drill::secrets(&profile);
     let error = rig.drill(profile).await.unwrap_err();
     let text = full(&error);

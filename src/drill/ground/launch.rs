@@ -6,7 +6,7 @@ use super::{Instance, ask_ready};
 use crate::drill::{DrillError, Stage};
 use crate::guard::Guard;
 use crate::history::InstanceId;
-use crate::lab::{Lab, LaunchSpec};
+use crate::lab::{Addresses, Lab, LaunchPlace, LaunchSpec};
 use crate::load::TargetInstance;
 use crate::profile::Launched;
 
@@ -16,6 +16,7 @@ pub(super) async fn all(
     guard: &Guard,
     lab: &mut Lab,
     launched: &Launched,
+    servers: impl Fn(u16) -> Addresses,
 ) -> Result<Vec<Instance>, DrillError> {
     let failed = |source| DrillError::Launch { source: Box::new(source) };
     let env = launched.env.iter().map(|(name, value)| (name.clone(), value.reveal().to_owned()));
@@ -32,7 +33,8 @@ pub(super) async fn all(
             let target = TargetInstance::plain(InstanceId(number), address);
             ask_ready(&target, launched.ready.as_deref()).await
         };
-        let instance = lab.launch(guard, &spec, number, ready).await.map_err(failed)?;
+        let place = LaunchPlace { number, servers: servers(number) };
+        let instance = lab.launch(guard, &spec, place, ready).await.map_err(failed)?;
         instances.push(Instance {
             name: instance.name,
             url: format!("http://{}", instance.address),

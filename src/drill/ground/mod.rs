@@ -7,21 +7,25 @@
 
 mod launch;
 mod places;
+mod servers;
 
-pub(super) use places::{AttachedPlace, judge, postgres};
+use places::AttachedPlace;
+pub(super) use places::{Places, WirePlace, judge, postgres};
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep};
 
+use super::wires::Wires;
 use super::{DrillError, Stage, lab, phases};
 use crate::guard::{Guard, ProcessId};
 use crate::history::InstanceId;
-use crate::lab::{Lab, LabEvent, LabSpec};
-use crate::load::{self, TargetInstance};
+use crate::lab::{Lab, LabEvent, LabSpec, Servers};
+use crate::load::{self, Herald, TargetInstance};
 use crate::observe;
 use crate::profile::{Attached, Profile, Secret, Target};
 use crate::report::format::counted;
@@ -52,6 +56,8 @@ pub(super) struct Instance {
 pub(super) struct Ground {
     /// Servers of our own; none beside an attached target.
     lab: Option<Lab>,
+    /// What stands between the target and its servers, if anything does.
+    wires: Option<Wires>,
     attached: Vec<AttachedPlace>,
     pub instances: Vec<Instance>,
     postgres_url: String,
@@ -64,7 +70,7 @@ impl Ground {
     pub(super) async fn find(
         stage: &Stage<'_>,
         guard: &Guard,
-        attached: Vec<AttachedPlace>,
+        places: Places,
     ) -> Result<Self, DrillError> {
         let profile = &stage.order.profile;
         let logs = stage.folder.logs();
@@ -73,9 +79,17 @@ impl Ground {
             Target::Launched(_) => Some(LabSpec { instances: 0, ..LabSpec::new(logs) }),
             Target::Attached(_) => None,
         };
-        let lab = match spec {
-            Some(spec) => Some(Lab::start(spec, guard).await.map_err(failed)?),
-            None => None,
+        let (wires, lab) = match spec {
+            Some(spec) => {
+                let servers = Servers::start(spec, guard).await.map_err(failed)?;
+                let wires = between(stage, &servers).await?;
+                let own = servers.addresses();
+                let of = |number| wires.as_ref().map_or(own, |it| it.addresses(own, number));
+                let lab = servers.start_instances(of).await.map_err(failed)?;
+                (wires, Some(lab))
+            }
+            None if places.wires.is_empty() => (None, None),
+            None => (Some(Wires::at(stage, &places.wires).await?), None),
         };
         let own = lab.as_ref().map(|lab| lab.postgres_url.clone());
         let theirs = profile.postgres.as_ref().map(|postgres| postgres.url.reveal().to_owned());
@@ -86,7 +100,8 @@ impl Ground {
         Ok(Self {
             instances: lab.iter().flat_map(shops).collect(),
             lab,
-            attached,
+            wires,
+            attached: places.instances,
             postgres_url: postgres_url.unwrap_or_default(),
             has_set_up: false,
         })
@@ -104,7 +119,9 @@ impl Ground {
             Target::Launched(launched) => {
                 self.set_up(stage).await?;
                 let lab = self.lab.as_mut().expect("it was started for what is launched");
-                self.instances = launch::all(stage, guard, lab, launched).await?;
+                let (own, wires) = (lab.addresses, self.wires.as_ref());
+                let of = |number| wires.map_or(own, |wires| wires.addresses(own, number));
+                self.instances = launch::all(stage, guard, lab, launched, of).await?;
                 Ok(())
             }
             Target::Attached(attached) => {
@@ -191,12 +208,36 @@ impl Ground {
         self.lab.as_mut()?.events()
     }
 
-    /// Ends what is ours, process trees included.
-    pub(super) async fn close(self) -> Result<(), DrillError> {
-        match self.lab {
+    /// Whom the load tells of its intents.
+    pub(super) fn herald(&self) -> Option<Arc<dyn Herald>> {
+        self.wires.as_ref().map(Wires::herald)
+    }
+
+    /// Ends what is ours, process trees included. The wires go last: whoever would notice has ended
+    /// by then, or isn't drilled any more.
+    pub(super) async fn close(self, stage: &Stage<'_>) -> Result<(), DrillError> {
+        let ended = match self.lab {
             Some(lab) => lab.stop().await.map_err(failed),
             None => Ok(()),
-        }
+        };
+        let stopped = match self.wires {
+            Some(wires) => wires.stop(stage).await,
+            None => Ok(()),
+        };
+        ended.and(stopped)
+    }
+}
+
+/// Proxies in front of servers of ours, unless the profile wants none.
+async fn between(stage: &Stage<'_>, servers: &Servers<'_>) -> Result<Option<Wires>, DrillError> {
+    let profile = &stage.order.profile;
+    let (wanted, instances) = match &profile.target {
+        Target::Launched(launched) => (launched.proxies, launched.instances),
+        Target::Lab | Target::Attached(_) => (profile.lab.proxies, servers.instances()),
+    };
+    match wanted {
+        true => Wires::between(stage, servers.addresses(), instances).await.map(Some),
+        false => Ok(None),
     }
 }
 

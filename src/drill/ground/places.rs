@@ -8,12 +8,12 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use crate::drill::DrillError;
-use crate::history::InstanceId;
+use crate::history::{InstanceId, Wire};
 use crate::load::{TargetInstance, Tls};
 use crate::observe::{ServerPlace, server_place};
 use crate::profile::{Profile, Secret, Target};
 
-const LOOKUP_LIMIT: Duration = Duration::from_secs(5);
+pub(super) const LOOKUP_LIMIT: Duration = Duration::from_secs(5);
 
 /// An instance that runs already.
 #[derive(Clone, Debug)]
@@ -35,14 +35,32 @@ struct Parts {
     base_path: String,
 }
 
-/// Judges every place that the profile names; gives the attached instances.
+/// A proxy that the profile asks for, in front of a server of an attached target.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::drill) struct WirePlace {
+    pub wire: Wire,
+    pub listen: SocketAddr,
+    pub server: SocketAddr,
+}
+
+/// What a profile names that is there already.
+#[derive(Clone, Debug, Default)]
+pub(in crate::drill) struct Places {
+    pub instances: Vec<AttachedPlace>,
+    pub wires: Vec<WirePlace>,
+}
+
+/// Judges every place that the profile names; gives the attached instances, and where their wires go.
 ///
 /// # Errors
 /// [`DrillError::Refused`] with reason and cure, [`DrillError::Lookup`] for a name that leads
 /// nowhere.
-pub(in crate::drill) async fn judge(profile: &Profile) -> Result<Vec<AttachedPlace>, DrillError> {
+pub(in crate::drill) async fn judge(profile: &Profile) -> Result<Places, DrillError> {
     postgres(profile).await?;
-    let Target::Attached(attached) = &profile.target else { return Ok(Vec::new()) };
+    let wires = super::servers::judge(profile).await?;
+    let Target::Attached(attached) = &profile.target else {
+        return Ok(Places::default());
+    };
     if profile.postgres.is_none() {
         return Err(refused(
             "the profile attaches to a running target and names no database",
@@ -57,7 +75,7 @@ pub(in crate::drill) async fn judge(profile: &Profile) -> Result<Vec<AttachedPla
     if places.is_empty() {
         return Err(refused("`target.urls` is empty", "Name the URL of each instance."));
     }
-    Ok(places)
+    Ok(Places { instances: places, wires })
 }
 
 /// Judges the audited database alone.
@@ -108,7 +126,7 @@ async fn place(
 }
 
 /// The addresses of a host that is this machine; none for one that is allowed by name.
-async fn may_touch(
+pub(super) async fn may_touch(
     profile: &Profile,
     what: &str,
     host: &str,
@@ -186,7 +204,7 @@ fn parse(url: &str) -> Result<Parts, &'static str> {
     Ok(Parts { is_tls, host: host.to_owned(), port, base_path })
 }
 
-fn refused(what: impl Into<String>, cure: impl Into<String>) -> DrillError {
+pub(super) fn refused(what: impl Into<String>, cure: impl Into<String>) -> DrillError {
     DrillError::Refused { what: what.into(), cure: cure.into() }
 }
 

@@ -21,13 +21,14 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::history::{AttemptId, PhaseId};
+use crate::history::{AttemptId, Intent, PhaseId};
 use crate::profile::Rate;
 
 use super::burst::sleep_until;
 use super::desk::Desk;
 use super::error::LoadError;
 use super::files;
+use super::herald::herald;
 use super::phase::PhaseSummary;
 use super::run::{Kept, Load};
 use super::tasks::joined;
@@ -36,6 +37,9 @@ use worker::Worker;
 
 pub(super) use schedule::Schedule;
 pub(super) use stream::{Draft, Stream};
+
+/// Intents that are told of together.
+const HERALDED_AT_ONCE: usize = 4_096;
 
 impl Load {
     /// Runs a steady load to the end of its last reply.
@@ -53,7 +57,7 @@ impl Load {
             return Err(LoadError::TooMany { planned, limit });
         }
         let in_flight = self.settings.most_in_flight.clamp(1, schedule.attempts().max(1) as usize);
-        let room = files::make_room(in_flight as u64, in_flight as u64)?;
+        let room = files::make_room(in_flight as u64, in_flight as u64, self.files_of_others)?;
         if self.settings.actor.login.is_some() {
             let (desk, scribe) = self.desk(room, stop, None).await;
             let users = (0..schedule.intents()).map(|place| self.next_intent + place);
@@ -63,6 +67,7 @@ impl Load {
             self.book(&scribe.finish().await);
         }
         let stream = Arc::new(Stream::new(self, phase, rate)?);
+        self.herald_stream(&stream).await?;
         self.next_attempt.fetch_add(schedule.attempts(), Ordering::Relaxed);
         self.settings.progress.add_planned(planned);
         let (desk, scribe) = self.desk(room, stop, Some(Arc::clone(&stream))).await;
@@ -84,6 +89,21 @@ impl Load {
         self.remember(undecided);
         let tally = self.book(&account);
         Ok(PhaseSummary { planned, release: None, tally, interrupted: stop.is_cancelled() })
+    }
+}
+
+impl Load {
+    /// Tells of all intents to come, some at a time: nobody keeps a million of them for this.
+    async fn herald_stream(&self, stream: &Stream) -> Result<(), LoadError> {
+        let Some(who) = self.herald.as_deref() else { return Ok(()) };
+        let count = stream.schedule().intents();
+        for first in (0..count).step_by(HERALDED_AT_ONCE) {
+            let places = first..count.min(first + HERALDED_AT_ONCE as u32);
+            let intents: Vec<Intent> =
+                places.map(|place| stream.without_fingerprint(place)).collect();
+            herald(Some(who), &intents).await?;
+        }
+        Ok(())
     }
 }
 

@@ -242,7 +242,8 @@ impl Stream {
         }
     }
 
-    fn without_fingerprint(&self, place: u32) -> Intent {
+    /// The same without its fingerprint, which costs the most.
+    pub fn without_fingerprint(&self, place: u32) -> Intent {
         let number = self.first_intent + place;
         Intent {
             id: IntentId(number),

@@ -39,6 +39,9 @@ pub(super) fn profile(path: &Path, head: Vec<String>, node: &Node) -> Profile {
         lab: lab(at(node, "lab")),
         target,
         postgres: node.get("postgres").map(target::postgres),
+        redis: target::redis(node.get("redis")),
+        payments: node.get("payments").map(target::payments),
+        wires: target::wires(node.get("wires")),
         allow_hosts: texts(at(node, "allow-hosts")),
         setup: target::statements(node.get("setup")),
         teardown: target::statements(node.get("teardown")),
@@ -99,6 +102,7 @@ fn lab(node: &Node) -> LabSettings {
         redis_timeout: duration(node, "redis-timeout"),
         work_time: duration(node, "work-time"),
         order_window: maybe_duration(node, "order-window"),
+        proxies: flag(node, "proxies"),
         payments: node.get("payments").map(payments),
     }
 }

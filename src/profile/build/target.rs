@@ -1,12 +1,16 @@
-//! The target, its database, and who asks it.
+//! The target, its servers and what stands before them, and who asks it.
+
+use std::net::SocketAddr;
 
 use super::super::node::Node;
 use super::super::target::{
-    Actor, Attached, CustomCheck, Launched, Login, Postgres, Secret, Statements, Target,
+    Actor, Attached, CustomCheck, Downstream, Launched, Login, Postgres, Redis, Secret, Statements,
+    Target, Wires,
 };
 use super::burst::Ground;
-use super::take::{at, count, duration, maybe_text, text, texts, word};
+use super::take::{at, count, duration, flag, maybe_text, meaning, text, texts, word};
 use crate::codes::Severity;
+use crate::history::Role;
 
 pub(super) fn target(node: Option<&Node>) -> Target {
     let Some(node) = node else { return Target::Lab };
@@ -31,11 +35,50 @@ fn launched(node: &Node) -> Launched {
         folder: maybe_text(node, "folder"),
         ready: ready.word().is_none().then(|| text(node, "ready")),
         ready_within: duration(node, "ready-within"),
+        proxies: flag(node, "proxies"),
     }
 }
 
 pub(super) fn postgres(node: &Node) -> Postgres {
-    Postgres { url: at(node, "url").secret().expect("the description says so").clone() }
+    Postgres { url: secret(node, "url"), proxy: maybe_address(node, "proxy") }
+}
+
+pub(super) fn redis(node: Option<&Node>) -> Redis {
+    let Some(node) = node else { return Redis::default() };
+    Redis {
+        url: node.get("url").and_then(Node::secret).cloned(),
+        proxy: maybe_address(node, "proxy"),
+        idempotency_keys: maybe_text(node, "idempotency-keys"),
+        lock_keys: maybe_text(node, "lock-keys"),
+    }
+}
+
+pub(super) fn payments(node: &Node) -> Downstream {
+    let proxy = maybe_address(node, "proxy").expect("the check has found one");
+    Downstream { url: secret(node, "url"), proxy }
+}
+
+pub(super) fn wires(node: Option<&Node>) -> Wires {
+    let Some(node) = node else { return Wires::default() };
+    let roles = at(node, "roles").entries().iter();
+    Wires {
+        roles: roles
+            .filter_map(|entry| Some((entry.name.clone(), role(entry.node.word()?))))
+            .collect(),
+        listen_on: texts(at(node, "listen-on")),
+    }
+}
+
+fn role(word: &str) -> Role {
+    meaning(&Role::ALL, Role::name, word)
+}
+
+fn secret(node: &Node, name: &str) -> Secret {
+    at(node, name).secret().expect("the description says that this is a secret").clone()
+}
+
+fn maybe_address(node: &Node, name: &str) -> Option<SocketAddr> {
+    node.get(name)?.text()?.parse().ok()
 }
 
 pub(super) fn actor(node: &Node, ground: &Ground<'_>) -> Actor {

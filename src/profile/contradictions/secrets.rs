@@ -39,12 +39,13 @@ pub(super) fn compare(profile: &Node, found: &mut Vec<Mistake>) {
     let launch = target.and_then(|target| target.get("launch"));
     let command = launch.and_then(|launch| launch.get("command")).map(Node::items);
     let env = launch.and_then(|launch| launch.get("env")).map(Node::entries).unwrap_or_default();
-    let database = profile.get("postgres").and_then(|postgres| postgres.get("url"));
+    let servers = ["postgres", "redis", "payments"];
+    let servers = servers.iter().filter_map(|name| profile.get(name)?.get("url"));
     let nodes = urls
         .iter()
         .chain(command.unwrap_or_default())
         .chain(env.iter().map(|entry| &entry.node))
-        .chain(database);
+        .chain(servers);
     for node in nodes {
         let written = node.secret().map(Secret::written).or_else(|| node.text());
         if written.is_some_and(|written| literal_password(written).is_some()) {

@@ -110,8 +110,9 @@ fn hosts_are_allowed(profile: &Node, found: &mut Vec<Mistake>) {
     };
     let urls = profile.get("target").and_then(|target| target.get("urls"));
     let urls = urls.map(Node::items).unwrap_or_default().iter();
-    let database = profile.get("postgres").and_then(|postgres| postgres.get("url"));
-    for node in urls.chain(database) {
+    let servers = ["postgres", "redis", "payments"];
+    let servers = servers.iter().filter_map(|name| profile.get(name)?.get("url"));
+    for node in urls.chain(servers) {
         let Some(url) = node.secret() else { continue };
         for host in hosts(url.reveal()).iter().filter(|host| !is_allowed(host)) {
             // A host that came from the environment is told by the name of its variable.

@@ -120,6 +120,13 @@ pub static LAB: Table = Table {
         )
         .example("\"10s\""),
         Field::new(
+            "proxies",
+            "Whether each instance reaches PostgreSQL, Redis and the payment provider through \
+             proxies of its own, which pass everything on and tell what they saw.",
+            Shape::Flag,
+        )
+        .default("true"),
+        Field::new(
             "payments",
             "The payment provider that the shop pays through. Left out: there is none, and paying \
              an order needs nobody.",

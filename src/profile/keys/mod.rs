@@ -12,6 +12,7 @@ mod payments;
 mod phase;
 mod request;
 mod target;
+mod wires;
 
 use std::time::Duration;
 
@@ -58,6 +59,24 @@ pub static PROFILE: Table = Table {
             Shape::Table(&target::POSTGRES),
         )
         .example("{ url = \"postgres://auditor@127.0.0.1/orders\" }"),
+        Field::new(
+            "redis",
+            "The Redis of an attached target, and how a target of your own names its keys.",
+            Shape::Table(&wires::REDIS),
+        )
+        .example("{ lock-keys = \"lock:stock:{product}\" }"),
+        Field::new(
+            "payments",
+            "The payment provider of an attached target, or any HTTP service that it calls.",
+            Shape::Table(&wires::PAYMENTS),
+        )
+        .example("{ url = \"http://127.0.0.1:9090\", proxy = \"127.0.0.1:19090\" }"),
+        Field::new(
+            "wires",
+            "What the proxies between the target and its servers can't know by themselves.",
+            Shape::Table(&wires::WIRES),
+        )
+        .example("{ roles = { \"redis SET lease:stock\" = \"lock\" } }"),
         Field::new(
             "allow-hosts",
             "Hosts beside loopback that the run may touch.",

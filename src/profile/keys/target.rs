@@ -1,7 +1,8 @@
 //! `[target]`, `[postgres]`, `[actor]`, `[setup]` and `[teardown]`: what is drilled, and as whom.
 
 use super::super::rules::{
-    ANY, ENV_NAME, HTTP_URL, LINE, POINTER, POSTGRES_URL, REQUEST_NAME, SQL, URL_PATH,
+    ANY, ENV_NAME, HTTP_URL, LINE, LISTEN_ADDRESS, POINTER, POSTGRES_URL, REQUEST_NAME, SQL,
+    URL_PATH,
 };
 use super::super::shape::{Field, Shape, Table};
 use super::WAIT;
@@ -75,19 +76,35 @@ static LAUNCH: Table = Table {
         .default("\"/healthz\""),
         Field::new("ready-within", "How long an instance may take to become ready.", WAIT)
             .default("\"30s\""),
+        Field::new(
+            "proxies",
+            "Whether each instance reaches PostgreSQL and Redis through proxies of its own, which \
+             pass everything on and tell what they saw.",
+            Shape::Flag,
+        )
+        .default("true"),
     ],
 };
 
 pub static POSTGRES: Table = Table {
     head: "[postgres]",
     noun: "the audited database",
-    fields: &[Field::new(
-        "url",
-        "The database of an attached target, which the audit reads. Its password comes from the \
-         environment.",
-        Shape::Secret(&POSTGRES_URL),
-    )
-    .required("\"postgres://auditor@127.0.0.1/orders\"")],
+    fields: &[
+        Field::new(
+            "url",
+            "The database of an attached target, which the audit reads. Its password comes from \
+             the environment.",
+            Shape::Secret(&POSTGRES_URL),
+        )
+        .required("\"postgres://auditor@127.0.0.1/orders\""),
+        Field::new(
+            "proxy",
+            "Where a proxy to it listens while the run lasts, for the target to connect to. Left \
+             out: there is none.",
+            Shape::Text(&LISTEN_ADDRESS),
+        )
+        .example("\"127.0.0.1:16432\""),
+    ],
 };
 
 pub static ACTOR: Table = Table {

@@ -72,6 +72,7 @@ fn settings(out: &mut String, lab: &LabSettings) {
     line(out, "redis-timeout", Some(duration(lab.redis_timeout)));
     line(out, "work-time", Some(duration(lab.work_time)));
     line(out, "order-window", lab.order_window.map(duration));
+    line(out, "proxies", Some(lab.proxies.to_string()));
     if let Some(payments) = &lab.payments {
         self::payments(out, payments);
     }

@@ -1,7 +1,10 @@
-//! What is drilled, and as whom. Whatever came from the environment is written as `${NAME}`.
+//! What is drilled, through which wires, and as whom. Whatever came from the environment is written
+//! as `${NAME}`.
+
+use std::net::SocketAddr;
 
 use super::super::model::{Profile, Request};
-use super::super::target::{Launched, Secret, Statements, Target};
+use super::super::target::{Launched, Postgres, Redis, Secret, Statements, Target, Wires};
 use super::sections::{header, line};
 use super::values::{duration, inline, list, quoted, text, texts};
 
@@ -18,10 +21,18 @@ pub(super) fn target(out: &mut String, profile: &Profile) {
             line(out, "launch", Some(launch(launched)));
         }
     }
-    if let Some(postgres) = &profile.postgres {
+    if let Some(Postgres { url, proxy }) = &profile.postgres {
         header(out, "[postgres]");
-        line(out, "url", Some(secret(&postgres.url)));
+        line(out, "url", Some(secret(url)));
+        line(out, "proxy", proxy.map(address));
     }
+    redis(out, &profile.redis);
+    if let Some(payments) = &profile.payments {
+        header(out, "[payments]");
+        line(out, "url", Some(secret(&payments.url)));
+        line(out, "proxy", Some(address(payments.proxy)));
+    }
+    wires(out, &profile.wires);
     actor(out, profile);
     for (name, statements) in [("[setup]", &profile.setup), ("[teardown]", &profile.teardown)] {
         self::statements(out, name, statements);
@@ -37,7 +48,31 @@ fn launch(launched: &Launched) -> String {
         ("folder", launched.folder.as_deref().map(text)),
         ("ready", Some(text(launched.ready.as_deref().unwrap_or("port")))),
         ("ready-within", Some(duration(launched.ready_within))),
+        ("proxies", Some(launched.proxies.to_string())),
     ])
+}
+
+fn redis(out: &mut String, redis: &Redis) {
+    if *redis != Redis::default() {
+        header(out, "[redis]");
+        line(out, "url", redis.url.as_ref().map(secret));
+        line(out, "proxy", redis.proxy.map(address));
+        line(out, "idempotency-keys", redis.idempotency_keys.as_deref().map(text));
+        line(out, "lock-keys", redis.lock_keys.as_deref().map(text));
+    }
+}
+
+fn wires(out: &mut String, wires: &Wires) {
+    if *wires != Wires::default() {
+        let roles = wires.roles.iter().map(|(step, role)| (step, Some(text(role.name()))));
+        header(out, "[wires]");
+        line(out, "roles", (!wires.roles.is_empty()).then(|| inline(roles)));
+        line(out, "listen-on", (!wires.listen_on.is_empty()).then(|| texts(&wires.listen_on)));
+    }
+}
+
+fn address(address: SocketAddr) -> String {
+    text(&address.to_string())
 }
 
 fn actor(out: &mut String, profile: &Profile) {

@@ -4,6 +4,7 @@
 //! drill was run, and the verdict in the last lines, where the eye rests when the command ends.
 
 mod gate;
+mod wires;
 
 use std::fmt::Write;
 
@@ -26,6 +27,7 @@ const DIM: Style = Style::new().dimmed();
 pub fn text(result: &RunResult) -> String {
     let mut out = String::new();
     gate::write(&result.gates, &result.budgets, &result.findings, &mut out);
+    wires::write(&result.wires, &mut out);
     for (index, finding) in result.findings.iter().enumerate() {
         tell(finding, &result.findings[..index], &mut out);
     }

@@ -31,6 +31,17 @@ impl<'a> Message<'a> {
         self.body
     }
 
+    /// The first field of this name, where it is text.
+    pub fn header(&self, name: &str) -> Option<&'a str> {
+        let fields = self.head.split(|byte| *byte == b'\n').skip(1);
+        let mut named = fields.filter_map(|line| {
+            let (field, value) = line.split_at_checked(name.len())?;
+            let is_it = field.eq_ignore_ascii_case(name.as_bytes());
+            std::str::from_utf8(value.strip_prefix(b":").filter(|_| is_it)?).ok()
+        });
+        named.next().map(str::trim)
+    }
+
     /// Whether another protocol is spoken behind it.
     pub const fn is_last(&self) -> bool {
         self.is_last

@@ -12,6 +12,7 @@ mod reply;
 mod request;
 mod requests;
 mod talk;
+mod track;
 
 pub use message::Message;
 pub use replies::Replies;

@@ -8,10 +8,13 @@ use crate::wire::notes::Notes;
 use crate::wire::talk::{Refusal, Talk};
 use crate::wire::{Mark, Scanner};
 
+use super::track::Tracker;
 use super::{Message, Replies, Reply, Request, Requests};
 
 #[derive(Debug, Default)]
-pub(in crate::wire) struct HttpTalk;
+pub(in crate::wire) struct HttpTalk {
+    tracker: Tracker,
+}
 
 impl Talk for HttpTalk {
     type Requests = Requests;
@@ -19,7 +22,9 @@ impl Talk for HttpTalk {
 
     fn asked(&mut self, mark: Mark<Message<'_>>, replies: &mut Replies, notes: &mut Notes) {
         match mark {
+            Mark::Begun { .. } => self.tracker.begins(notes.now),
             Mark::Known(message) => {
+                self.tracker.known(&message, notes);
                 let method = Request::of(&message).map_or("", |request| request.method);
                 if !replies.owe(method) {
                     let why = "too many requests wait for a reply";
@@ -27,8 +32,8 @@ impl Talk for HttpTalk {
                 }
                 notes.frame(Side::Client, kind_of_method(method));
             }
+            Mark::Ended { at, frame } => self.tracker.ended(&frame, at, notes),
             Mark::Opaque { at, why } => notes.opaque(Side::Client, at, why),
-            Mark::Begun { .. } | Mark::Ended { .. } => {}
         }
     }
 
@@ -43,14 +48,18 @@ impl Talk for HttpTalk {
                 let status = Reply::of(&message).map_or(0, |reply| reply.status);
                 notes.frame(Side::Server, kind_of_status(status));
             }
-            Mark::Ended { at, frame } if frame.is_last() => {
+            Mark::Ended { at, frame } => {
+                self.tracker.answered(&frame, at, notes);
+                if !frame.is_last() {
+                    return ControlFlow::Continue(());
+                }
                 requests.give_up();
                 let why = "the server has agreed to another protocol";
                 notes.opaque(Side::Server, at, why);
                 notes.opaque(Side::Client, requests.position(), why);
             }
             Mark::Opaque { at, why } => notes.opaque(Side::Server, at, why),
-            Mark::Begun { .. } | Mark::Ended { .. } => {}
+            Mark::Begun { .. } => {}
         }
         ControlFlow::Continue(())
     }

@@ -13,10 +13,12 @@ use crate::wire::notes::Notes;
 use crate::wire::talk::{Refusal, Talk};
 
 use super::request::Parameters;
+use super::track::Tracker;
 use super::{Backend, Frame, Frontend, Reply, Request};
 
 #[derive(Debug, Default)]
 pub(in crate::wire) struct PostgresTalk {
+    tracker: Tracker,
     /// The server has asked the client to prove who it is, and heard nothing yet.
     is_unproven: bool,
 }
@@ -27,8 +29,10 @@ impl Talk for PostgresTalk {
 
     fn asked(&mut self, mark: Mark<Frame<'_>>, replies: &mut Backend, notes: &mut Notes) {
         match mark {
+            Mark::Begun { .. } => self.tracker.begins(notes.now),
             Mark::Known(frame) => {
                 let request = Request::of(&frame);
+                self.tracker.known(&request, notes);
                 match request {
                     Request::SslRequest | Request::GssEncRequest => replies.owe_answer(),
                     Request::Password => self.is_unproven = false,
@@ -37,8 +41,8 @@ impl Talk for PostgresTalk {
                 }
                 notes.frame(Side::Client, kind_of_request(&request));
             }
+            Mark::Ended { at, .. } => self.tracker.ended(at, notes),
             Mark::Opaque { at, why } => notes.opaque(Side::Client, at, why),
-            Mark::Begun { .. } | Mark::Ended { .. } => {}
         }
     }
 
@@ -58,8 +62,9 @@ impl Talk for PostgresTalk {
                     return ControlFlow::Break(refusal());
                 }
             }
+            Mark::Ended { at, frame } => self.tracker.answered(&Reply::of(&frame), at, notes),
             Mark::Opaque { at, why } => notes.opaque(Side::Server, at, why),
-            Mark::Begun { .. } | Mark::Ended { .. } => {}
+            Mark::Begun { .. } => {}
         }
         ControlFlow::Continue(())
     }

@@ -14,6 +14,8 @@ use crate::wire::Part;
 const MOST_ARGUMENTS: usize = 64;
 const MOST_OF_ONE: usize = 1024;
 const MOST_OF_ALL: usize = 4096;
+/// A script tells what it does only as a whole.
+pub(super) const LONGEST_SCRIPT: usize = 16 * 1024;
 
 #[derive(Clone, Copy, Debug)]
 struct Argument {
@@ -32,11 +34,20 @@ pub(super) struct Capture {
     script: Option<Sha1>,
     /// Whether the current argument is the script.
     in_script: bool,
+    /// How much of `kept` is the script's.
+    script_kept: usize,
 }
 
 impl Capture {
     pub(super) const fn new() -> Self {
-        Self { kept: Vec::new(), arguments: Vec::new(), begun: 0, script: None, in_script: false }
+        Self {
+            kept: Vec::new(),
+            arguments: Vec::new(),
+            begun: 0,
+            script: None,
+            in_script: false,
+            script_kept: 0,
+        }
     }
 
     pub(super) fn clear(&mut self) {
@@ -45,6 +56,7 @@ impl Capture {
         self.begun = 0;
         self.script = None;
         self.in_script = false;
+        self.script_kept = 0;
     }
 
     /// An argument of this many bytes comes.
@@ -72,11 +84,18 @@ impl Capture {
         if self.arguments.len() == self.begun
             && let Some(argument) = self.arguments.last_mut()
         {
-            let room = (MOST_OF_ONE - (argument.end - argument.start))
-                .min(MOST_OF_ALL - self.kept.len())
-                .min(bytes.len());
+            let kept = argument.end - argument.start;
+            let room = if self.in_script {
+                LONGEST_SCRIPT - kept
+            } else {
+                (MOST_OF_ONE - kept).min(MOST_OF_ALL - (self.kept.len() - self.script_kept))
+            };
+            let room = room.min(bytes.len());
             self.kept.extend_from_slice(&bytes[..room]);
             argument.end += room;
+            if self.in_script {
+                self.script_kept += room;
+            }
         }
     }
 

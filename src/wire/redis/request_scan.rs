@@ -156,7 +156,7 @@ mod tests {
                 requests.scan(&b"$10\r\n0123456789\r\n".repeat(50), &mut |_| {});
             }
             assert_ne!(requests.state, State::Opaque);
-            assert!(requests.capture.memory() <= 16 * 1024, "{head}");
+            assert!(requests.capture.memory() <= 64 * 1024, "{head}");
             assert!(requests.line.capacity() <= 2 * MOST_OF_A_LINE, "{head}");
         }
     }

@@ -11,8 +11,6 @@ use crate::wire::guide::KeyKind;
 
 /// Scripts that are remembered; a further one stays unknown.
 const MOST_SCRIPTS: usize = 4_096;
-/// How much of a source is looked at; longer ones are not understood.
-pub(super) const LONGEST_SOURCE: usize = 16 * 1024;
 
 /// What is known of a script.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -122,7 +122,6 @@ impl Tracker {
     pub(super) fn ended(&mut self, request: &Request<'_>, at: u64, notes: &mut Notes) {
         if let Some(sha1) = request.script()
             && let Some(source) = source(request)
-            && source.len() <= super::script::LONGEST_SOURCE
         {
             let is_new = notes.observer.scripts.borrow_mut().learn(sha1, source).is_some();
             if is_new && let Some(id) = self.current {

@@ -1,0 +1,112 @@
+//! Requests and replies of an HTTP connection become steps: reply k answers request k, interim ones
+//! answer nothing.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use crate::history::{Role, RunTime, Step, StepEnd, Wire};
+use crate::wire::exchanges::ExchangeId;
+use crate::wire::notes::Notes;
+use crate::wire::shape;
+
+use super::{Message, Reply, Request};
+
+/// Requests that may wait for a reply; with more, a connection isn't followed any more.
+const MOST_OWED: usize = 1_024;
+
+#[derive(Debug, Default)]
+pub(super) struct Tracker {
+    owed: VecDeque<Option<ExchangeId>>,
+    began: RunTime,
+    /// The step of the request that is being read.
+    current: Option<ExchangeId>,
+    is_over: bool,
+}
+
+impl Tracker {
+    /// A request begins.
+    pub(super) const fn begins(&mut self, now: RunTime) {
+        self.began = now;
+        self.current = None;
+    }
+
+    /// Its head has come.
+    pub(super) fn known(&mut self, message: &Message<'_>, notes: &mut Notes) {
+        if self.is_over {
+            return;
+        }
+        let Some(request) = Request::of(message) else {
+            notes.unnamed();
+            return self.owed.push_back(None);
+        };
+        if notes.driver.is_none() {
+            notes.driver = message.header("user-agent").map(|name| name.chars().take(64).collect());
+        }
+        let observer = Rc::clone(&notes.observer);
+        let named = observer.tokens.borrow_mut().name([message.head].into_iter());
+        let object = shape::of_path(request.target, &observer.tokens.borrow());
+        let has_effect = !matches!(request.method, "GET" | "HEAD" | "OPTIONS" | "TRACE");
+        let name = format!("http {} {object}", request.method);
+        let role = observer.guide.role(&name).or(has_effect.then_some(Role::Pay));
+        let step = Step {
+            wire: Wire::Http,
+            link: notes.link(),
+            verb: observer.word(request.method),
+            object: Some(observer.word(&object)),
+            subject: Some(Rc::from(request.target)),
+            statement: None,
+            role,
+            intent: named.intent,
+            product: named.product,
+            transaction: None,
+            standing: None,
+            token: None,
+            lease_ms: None,
+            compares: false,
+            resent: false,
+            asked: self.began,
+            forwarded: None,
+            answered: None,
+            delivered: None,
+            end: StepEnd::Unanswered,
+            answer: None,
+        };
+        self.current = notes.exchanges.open(step, 0);
+        if self.current.is_none() {
+            notes.count(|counts| counts.lost += 1);
+        }
+        self.owed.push_back(self.current);
+        if self.owed.len() > MOST_OWED {
+            self.is_over = true;
+            notes.stream();
+        }
+    }
+
+    /// All of it has come, its body included.
+    pub(super) fn ended(&mut self, message: &Message<'_>, at: u64, notes: &mut Notes) {
+        let Some(id) = self.current.take() else { return };
+        notes.exchanges.request_ends(id, at);
+        let observer = Rc::clone(&notes.observer);
+        let Some(exchange) = notes.exchanges.get(id) else { return };
+        if exchange.step.intent.is_none() {
+            let texts = [message.head, message.body().bytes];
+            let named = observer.tokens.borrow_mut().name(texts.into_iter());
+            (exchange.step.intent, exchange.step.product) = (named.intent, named.product);
+        }
+    }
+
+    /// A reply has come as a whole.
+    pub(super) fn answered(&mut self, message: &Message<'_>, at: u64, notes: &mut Notes) {
+        let status = Reply::of(message).map_or(0, |reply| reply.status);
+        if (100..200).contains(&status) && status != 101 {
+            return;
+        }
+        let Some(Some(id)) = self.owed.pop_front() else { return };
+        let (now, text) = (notes.now, notes.observer.word(&status.to_string()));
+        notes.exchanges.reply_ends(id, at);
+        let Some(exchange) = notes.exchanges.get(id) else { return };
+        exchange.step.answered = Some(now);
+        exchange.step.answer = Some(text);
+        exchange.step.end = if status < 400 { StepEnd::Done } else { StepEnd::Failed };
+    }
+}

@@ -1,0 +1,340 @@
+//! Messages of a PostgreSQL connection become steps.
+//!
+//! A step is one Query, or one Execute with the Parse and Bind that lead to it; its reply runs to its
+//! completion, and to ReadyForQuery where the unit ends behind it. After an error the server ignores
+//! the rest of the unit: those steps were skipped. A COPY within the extended protocol and replication
+//! end the tracking of their connection.
+
+use std::collections::VecDeque;
+use std::rc::Rc;
+
+use foldhash::HashMap;
+
+use crate::history::{IntentId, Role, RunTime, Standing, Step, StepEnd, Wire};
+use crate::wire::exchanges::ExchangeId;
+use crate::wire::notes::Notes;
+use crate::wire::tokens;
+
+use super::meaning::{Meaning, meaning};
+use super::{Bind, Names, Reply, Request, Statement, Transaction, Trouble};
+
+/// Portals whose parameters are remembered.
+const MOST_PORTALS: usize = 1_024;
+/// Units that may be awaited; with more, a connection isn't followed any more.
+const MOST_AWAITED: usize = 65_536;
+
+/// What an answer is owed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Awaited {
+    Execute(Option<ExchangeId>),
+    /// A Query or a FunctionCall: it ends with ReadyForQuery.
+    Query(Option<ExchangeId>),
+    /// `is_bare`: no step came before it in its unit.
+    Sync {
+        is_bare: bool,
+    },
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Tracker {
+    names: Names,
+    awaited: VecDeque<Awaited>,
+    /// What the parameters of a portal name.
+    bound: HashMap<Box<[u8]>, tokens::Named>,
+    /// When the first message of the next step was read.
+    began: Option<RunTime>,
+    /// The step whose last message is being read.
+    current: Option<ExchangeId>,
+    /// The transaction that the next step is in, as far as what was sent says.
+    transaction: Option<u32>,
+    transactions: u32,
+    owner: Option<IntentId>,
+    /// Whether a step was asked for since the last Sync.
+    has_step: bool,
+    /// A step that has completed, and whose reply ends with the unit.
+    completed: Option<ExchangeId>,
+    is_over: bool,
+}
+
+impl Tracker {
+    /// A message begins.
+    pub(super) fn begins(&mut self, now: RunTime) {
+        self.began.get_or_insert(now);
+        self.current = None;
+    }
+
+    /// It is known what it asks for.
+    pub(super) fn known(&mut self, request: &Request<'_>, notes: &mut Notes) {
+        if let Request::Startup { parameters, .. } = request {
+            let name = parameters.clone().find(|(name, _)| *name == b"application_name");
+            let name = name.and_then(|(_, value)| value.whole_text()).filter(|it| !it.is_empty());
+            notes.driver = name.map(|name| name.chars().take(64).collect());
+        }
+        if self.is_over {
+            return;
+        }
+        match request {
+            Request::Bind(bind) => self.bind(bind, notes),
+            Request::Execute { portal, .. } => {
+                let statement = self.names.portal(portal).and_then(|it| it.statement.clone());
+                let named = self.bound.get(*portal).copied().unwrap_or_default();
+                let sql = statement.as_deref().map(|statement: &Statement| &*statement.sql);
+                self.current = self.step(sql, named, true, notes);
+                self.awaited.push_back(Awaited::Execute(self.current));
+            }
+            Request::Query(sql) => {
+                let mut tokens = notes.observer.tokens.borrow_mut();
+                let named = tokens.name([sql.bytes].into_iter());
+                drop(tokens);
+                self.current = self.step(Some(sql.bytes), named, false, notes);
+                self.awaited.push_back(Awaited::Query(self.current));
+            }
+            Request::FunctionCall { .. } => {
+                notes.unnamed();
+                self.awaited.push_back(Awaited::Query(None));
+            }
+            Request::Sync => {
+                let is_bare = !std::mem::take(&mut self.has_step);
+                self.awaited.push_back(Awaited::Sync { is_bare });
+            }
+            _ => {}
+        }
+        self.names.sent(request);
+        if self.awaited.len() > MOST_AWAITED {
+            self.give_up(notes);
+        }
+        let keeps_on = matches!(
+            request,
+            Request::Parse { .. } | Request::Bind(_) | Request::Describe(_) | Request::Flush
+        );
+        if !keeps_on {
+            self.began = None;
+        }
+    }
+
+    /// All of it has come.
+    pub(super) fn ended(&mut self, at: u64, notes: &mut Notes) {
+        if let Some(id) = self.current.take() {
+            notes.exchanges.request_ends(id, at);
+        }
+    }
+
+    fn bind(&mut self, bind: &Bind<'_>, notes: &Notes) {
+        let mut known = notes.observer.tokens.borrow_mut();
+        if known.is_empty() {
+            return;
+        }
+        let statement = self.names.statement(bind.statement);
+        let types = statement.map_or(&[][..], |statement| &statement.types);
+        let texts: Vec<_> = bind
+            .parameters()
+            .enumerate()
+            .filter_map(|(at, parameter)| parameter.text(types.get(at).copied().unwrap_or(0)))
+            .collect();
+        let mut named = known.name(texts.iter().map(|text| text.as_bytes()));
+        // A text may have its values in it, whatever else is bound.
+        if named.intent.is_none()
+            && let Some(statement) = statement
+        {
+            let of_sql = known.name([&*statement.sql].into_iter());
+            named = if of_sql.is_of_the_run { of_sql } else { named };
+        }
+        if self.bound.len() < MOST_PORTALS || self.bound.contains_key(bind.portal) {
+            self.bound.insert(bind.portal.into(), named);
+        }
+    }
+
+    fn step(
+        &mut self,
+        sql: Option<&[u8]>,
+        named: tokens::Named,
+        is_extended: bool,
+        notes: &mut Notes,
+    ) -> Option<ExchangeId> {
+        let observer = Rc::clone(&notes.observer);
+        let Some(meaning) = sql.and_then(|sql| meaning(sql, &observer)) else {
+            notes.unnamed();
+            return None;
+        };
+        if meaning.is_noise {
+            notes.noise();
+            return None;
+        }
+        self.has_step = is_extended;
+        if &*meaning.verb == "BEGIN" && self.transaction.is_none() {
+            self.begin();
+        }
+        if self.transaction.is_some() && self.owner.is_none() {
+            self.owner = named.intent;
+        }
+        let Meaning { verb, object, role, statement, .. } = (*meaning).clone();
+        let step = Step {
+            wire: Wire::Postgres,
+            link: notes.link(),
+            verb,
+            object,
+            subject: None,
+            statement,
+            role,
+            intent: named.intent.or(self.owner),
+            product: named.product,
+            transaction: self.transaction,
+            standing: None,
+            token: None,
+            lease_ms: None,
+            compares: false,
+            resent: false,
+            asked: self.began.unwrap_or(notes.now),
+            forwarded: None,
+            answered: None,
+            delivered: None,
+            end: StepEnd::Unanswered,
+            answer: None,
+        };
+        if meaning.ends_transaction {
+            (self.transaction, self.owner) = (None, None);
+        }
+        let id = notes.exchanges.open(step, 0);
+        if id.is_none() {
+            notes.count(|counts| counts.lost += 1);
+        }
+        id
+    }
+
+    fn begin(&mut self) {
+        self.transactions += 1;
+        (self.transaction, self.owner) = (Some(self.transactions), None);
+    }
+
+    /// A message of the server has come as a whole.
+    pub(super) fn answered(&mut self, reply: &Reply<'_>, at: u64, notes: &mut Notes) {
+        if let Reply::BackendKey { pid } = reply {
+            notes.backend = Some(*pid);
+        }
+        if self.is_over {
+            return;
+        }
+        self.names.answered(reply);
+        match reply {
+            Reply::CommandComplete(tag) => {
+                let tag = tag.text().unwrap_or("done");
+                self.completes(StepEnd::Done, tag, at, notes);
+            }
+            Reply::EmptyQuery => self.completes(StepEnd::Done, "empty", at, notes),
+            Reply::PortalSuspended => self.completes(StepEnd::Done, "suspended", at, notes),
+            Reply::Error(trouble) => self.fails(trouble, at, notes),
+            Reply::ReadyForQuery(transaction) => self.ready(*transaction, at, notes),
+            Reply::CopyIn if matches!(self.awaited.front(), Some(Awaited::Execute(_))) => {
+                self.give_up(notes);
+            }
+            Reply::CopyBoth => self.give_up(notes),
+            _ => {}
+        }
+    }
+
+    fn completes(&mut self, end: StepEnd, answer: &str, at: u64, notes: &mut Notes) {
+        match self.awaited.front() {
+            Some(Awaited::Execute(id)) => {
+                let id = *id;
+                self.awaited.pop_front();
+                let Some(id) = id else { return };
+                told(id, end, answer, notes);
+                if matches!(self.awaited.front(), Some(Awaited::Sync { .. })) {
+                    self.completed = Some(id);
+                } else {
+                    notes.exchanges.reply_ends(id, at);
+                }
+            }
+            // Of several statements the first one that is told names the step.
+            Some(Awaited::Query(Some(id))) => told(*id, end, answer, notes),
+            _ => {}
+        }
+    }
+
+    /// The server ignores what follows, up to the end of the unit.
+    fn fails(&mut self, trouble: &Trouble<'_>, at: u64, notes: &mut Notes) {
+        let code = String::from_utf8_lossy(trouble.code);
+        match self.awaited.front() {
+            Some(Awaited::Query(Some(id))) => told(*id, StepEnd::Failed, &code, notes),
+            Some(Awaited::Query(None) | Awaited::Sync { .. }) | None => {}
+            Some(Awaited::Execute(_)) => {
+                let mut end = StepEnd::Failed;
+                while let Some(Awaited::Execute(id)) = self.awaited.front() {
+                    if let Some(id) = id {
+                        told(*id, end, if end == StepEnd::Failed { &code } else { "" }, notes);
+                        notes.exchanges.reply_ends(*id, at);
+                    }
+                    end = StepEnd::Skipped;
+                    self.awaited.pop_front();
+                }
+            }
+        }
+    }
+
+    fn ready(&mut self, transaction: Transaction, at: u64, notes: &mut Notes) {
+        let standing = match transaction {
+            Transaction::Idle => Standing::Idle,
+            Transaction::Open => Standing::Open,
+            Transaction::Failed => Standing::Aborted,
+        };
+        // What stands before the unit's end was never answered: the server said nothing of it.
+        while let Some(Awaited::Execute(id)) = self.awaited.front() {
+            if let Some(id) = id {
+                told(*id, StepEnd::Skipped, "", notes);
+                notes.exchanges.reply_ends(*id, at);
+            }
+            self.awaited.pop_front();
+        }
+        let last = match self.awaited.pop_front() {
+            Some(Awaited::Query(id)) => id,
+            Some(Awaited::Sync { is_bare: true }) => {
+                notes.noise();
+                None
+            }
+            Some(Awaited::Sync { is_bare: false }) => self.completed.take(),
+            _ => None,
+        };
+        if let Some(id) = last {
+            notes.exchanges.reply_ends(id, at);
+            if let Some(exchange) = notes.exchanges.get(id) {
+                exchange.step.standing = Some(standing);
+            }
+        }
+        if self.awaited.is_empty() {
+            match (standing, self.transaction) {
+                (Standing::Idle, _) => (self.transaction, self.owner) = (None, None),
+                (_, None) => self.begin(),
+                (_, Some(_)) => {}
+            }
+        }
+    }
+
+    /// What comes isn't followed any more.
+    fn give_up(&mut self, notes: &mut Notes) {
+        self.is_over = true;
+        self.awaited.clear();
+        notes.stream();
+    }
+}
+
+/// A step has been answered.
+fn told(id: ExchangeId, end: StepEnd, answer: &str, notes: &mut Notes) {
+    let answer = (!answer.is_empty()).then(|| notes.observer.word(answer));
+    let (now, observer) = (notes.now, Rc::clone(&notes.observer));
+    let Some(exchange) = notes.exchanges.get(id) else { return };
+    let step = &mut exchange.step;
+    if step.end == StepEnd::Done && end == StepEnd::Done {
+        // A further statement of the same text.
+        return;
+    }
+    (step.end, step.answer) = (end, answer);
+    step.answered = (end != StepEnd::Skipped).then_some(now);
+    let is_commit = step.role == Some(Role::Commit) && step.answer.as_deref() == Some("COMMIT");
+    let is_at_once = step.role == Some(Role::OrderInsert) && step.transaction.is_none();
+    if end == StepEnd::Done
+        && (is_commit || is_at_once)
+        && let Some(intent) = step.intent
+    {
+        observer.committed.borrow_mut().insert(intent);
+    }
+}
