@@ -49,11 +49,10 @@ impl Wires {
         ];
         let of_instance = |number| {
             let proxied = upstreams.iter().filter_map(|&(wire, server)| Some((wire, server?)));
+            let free = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
             proxied.map(move |(wire, server)| ProxySpec {
-                listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),
-                upstream: server.into(),
-                wire,
                 instance: Some(InstanceId(number)),
+                ..ProxySpec::new(wire, free, server.into())
             })
         };
         Self::start(stage, (0..instances).flat_map(of_instance).collect()).await
@@ -61,11 +60,10 @@ impl Wires {
 
     /// Proxies where the profile says so.
     pub(super) async fn at(stage: &Stage<'_>, places: &[WirePlace]) -> Result<Self, DrillError> {
+        // The profile says where they may listen beside loopback, and has been checked.
         let specs = places.iter().map(|place| ProxySpec {
-            listen: place.listen,
-            upstream: place.server.into(),
-            wire: place.wire,
-            instance: None,
+            beyond_loopback: true,
+            ..ProxySpec::new(place.wire, place.listen, place.server.into())
         });
         Self::start(stage, specs.collect()).await
     }
@@ -153,7 +151,7 @@ impl Herald for WireHerald {
 }
 
 /// What the profile knows of tables and keys.
-fn guide(profile: &Profile) -> Guide {
+pub fn guide(profile: &Profile) -> Guide {
     let (lock_keys, record_keys) = match profile.target {
         Target::Lab => lab::keys(&profile.lab),
         _ => (profile.redis.lock_keys.clone(), profile.redis.idempotency_keys.clone()),
@@ -207,7 +205,7 @@ mod tests {
         let (events, receiver) = mpsc::channel(10);
         let seen = Arc::new(Seen::default());
         let refused = |why: &str| ProxyEvent::NotAccepted { why: why.to_owned() };
-        let unread = ProxyEvent::Encrypted { link: crate::history::LinkId(3) };
+        let unread = ProxyEvent::Encrypted { link: crate::history::LinkId(3), wire: Wire::Redis };
         for event in [refused("one"), refused("two"), unread.clone(), refused("three")] {
             events.send(event).await.unwrap();
         }

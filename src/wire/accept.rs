@@ -1,7 +1,7 @@
 //! What the thread of the proxies does: it accepts, owns the links, and answers questions.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -11,6 +11,7 @@ use tokio::task::{JoinError, JoinSet};
 
 use crate::history::{Wire, WireFacts};
 
+use super::connect::Route;
 use super::counts::Counts;
 use super::error::WireError;
 use super::event::ProxyEvent;
@@ -52,9 +53,9 @@ pub(super) async fn run(
     mut commands: mpsc::Receiver<Command>,
     events: mpsc::Sender<ProxyEvent>,
 ) -> Ended {
-    let listeners: Result<Vec<_>, _> = specs.iter().map(listen).collect();
-    let (addresses, listeners): (Vec<_>, Vec<_>) = match listeners {
-        Ok(listeners) => listeners.into_iter().unzip(),
+    let opened = open(&specs);
+    let (routes, addresses, listeners) = match opened {
+        Ok(opened) => opened,
         Err(error) => {
             // Nobody waits for it any more: then the commands have ended too.
             let _ = bound.send(Err(error));
@@ -74,7 +75,7 @@ pub(super) async fn run(
     loop {
         tokio::select! {
             Some((door, client)) = accepted.recv() => {
-                start(&specs[door], door, client, &observer, &mut links);
+                start(&routes[door], door, client, &observer, &mut links);
             }
             Some(ended) = links.join_next() => panicked += u64::from(has_panicked(&ended)),
             command = commands.recv() => match command {
@@ -127,23 +128,43 @@ fn answer(command: Command, observer: &Observer) {
 }
 
 fn start(
-    spec: &ProxySpec,
+    route: &Rc<Route>,
     door: usize,
     client: TcpStream,
     observer: &Rc<Observer>,
     links: &mut JoinSet<()>,
 ) {
     let notes = Notes::new(door, Rc::clone(observer));
-    let upstream = spec.upstream.clone();
-    match spec.wire {
-        Wire::Redis => links.spawn_local(serve::<RedisTalk>(client, upstream, notes)),
-        Wire::Postgres => links.spawn_local(serve::<PostgresTalk>(client, upstream, notes)),
-        Wire::Http => links.spawn_local(serve::<HttpTalk>(client, upstream, notes)),
+    let route = Rc::clone(route);
+    match route.wire {
+        Wire::Redis => links.spawn_local(serve::<RedisTalk>(client, route, notes)),
+        Wire::Postgres => links.spawn_local(serve::<PostgresTalk>(client, route, notes)),
+        Wire::Http => links.spawn_local(serve::<HttpTalk>(client, route, notes)),
     };
 }
 
 fn has_panicked(ended: &Result<(), JoinError>) -> bool {
     ended.as_ref().is_err_and(JoinError::is_panic)
+}
+
+/// The ways to the servers, where they are stood in front of, and who takes connections there.
+type Opened = (Vec<Rc<Route>>, Vec<SocketAddr>, Vec<TcpListener>);
+
+/// Nothing listens before all of them may.
+fn open(specs: &[ProxySpec]) -> Result<Opened, WireError> {
+    let exposed = specs.iter().find(|spec| !spec.beyond_loopback && !is_loopback(spec.listen.ip()));
+    if let Some(spec) = exposed {
+        return Err(WireError::Exposed { wire: spec.wire.name(), address: spec.listen });
+    }
+    let route = |spec| Route::new(spec).map(Rc::new);
+    let routes = specs.iter().map(route).collect::<Result<_, _>>()?;
+    let listeners = specs.iter().map(listen).collect::<Result<Vec<_>, _>>()?;
+    let (addresses, listeners) = listeners.into_iter().unzip();
+    Ok((routes, addresses, listeners))
+}
+
+fn is_loopback(address: IpAddr) -> bool {
+    address.to_canonical().is_loopback()
 }
 
 fn listen(spec: &ProxySpec) -> Result<(SocketAddr, TcpListener), WireError> {

@@ -51,6 +51,11 @@ impl<S: Scanner> Codec<S> {
         self.end = end;
     }
 
+    /// Nothing more will be read: the stream has come to its end in order.
+    pub fn ended(&mut self, seen: &mut dyn FnMut(Mark<S::Frame<'_>>)) {
+        self.scanner.ended(seen);
+    }
+
     /// What may be written now, in order.
     pub fn ready(&self) -> &[u8] {
         let waiting = &self.buffer[self.start..self.end];

@@ -22,7 +22,7 @@ pub struct Counts {
     pub open: u64,
     /// Those whose upstream couldn't be reached.
     pub unreached: u64,
-    /// Those that were refused because the client wanted encryption and the server agreed.
+    /// Those that were refused, or given up by the client, because it wants encryption.
     pub refused: u64,
     /// Those that ended with a reset, the unreached ones included.
     pub reset: u64,

@@ -10,7 +10,6 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::TcpStream;
 
 use super::codec::Codec;
 use super::mark::Scanner;
@@ -34,14 +33,30 @@ pub(super) enum Broken {
     Refused(Refusal),
 }
 
+/// What is new in the room of a codec.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Come {
+    /// So many bytes were read and haven't been looked at.
+    pub(super) count: usize,
+    /// Whether no others will come.
+    pub(super) is_all: bool,
+}
+
+/// Is given new bytes, and says whether to go on and how many of them are unclear.
+type Look<'a, S> = dyn FnMut(&mut Codec<S>, Come) -> ControlFlow<Refusal, usize> + 'a;
+
 pub(super) struct Direction<S> {
     pub(super) codec: Codec<S>,
     stage: Stage,
+    /// Bytes that were read, and are looked at again when there are more.
+    unclear: usize,
+    /// Something was written that may not have left yet.
+    is_unflushed: bool,
 }
 
 impl<S: Scanner> Direction<S> {
     pub(super) fn new(scanner: S) -> Self {
-        Self { codec: Codec::new(scanner), stage: Stage::Flowing }
+        Self { codec: Codec::new(scanner), stage: Stage::Flowing, unclear: 0, is_unflushed: false }
     }
 
     /// Whether nothing can arrive any more.
@@ -53,13 +68,13 @@ impl<S: Scanner> Direction<S> {
         self.stage == Stage::Unread
     }
 
-    /// Goes as far as it can. `look` is given so many new bytes and says whether to go on.
+    /// Goes as far as it can.
     pub(super) fn poll(
         &mut self,
         context: &mut Context<'_>,
-        from: &mut TcpStream,
-        to: &mut TcpStream,
-        look: &mut dyn FnMut(&mut Codec<S>, usize) -> ControlFlow<Refusal>,
+        from: &mut (impl AsyncRead + Unpin),
+        to: &mut (impl AsyncWrite + Unpin),
+        look: &mut Look<'_, S>,
     ) -> Poll<Result<(), Broken>> {
         while self.stage != Stage::Over {
             ready!(self.poll_write(context, to));
@@ -74,34 +89,53 @@ impl<S: Scanner> Direction<S> {
                 return Poll::Pending;
             }
             let mut buffer = ReadBuf::new(spare);
+            buffer.set_filled(self.unclear);
             if ready!(Pin::new(&mut *from).poll_read(context, &mut buffer)).is_err() {
                 return Poll::Ready(Err(Broken::Reset));
             }
-            match (buffer.filled().len(), self.stage) {
-                (0, Stage::Unread) => return Poll::Ready(Ok(())),
-                (0, _) => self.stage = Stage::Ending,
-                (_, Stage::Unread) => {}
-                (count, _) => {
-                    if let ControlFlow::Break(refusal) = look(&mut self.codec, count) {
-                        return Poll::Ready(Err(Broken::Refused(refusal)));
-                    }
-                }
+            let count = buffer.filled().len();
+            let is_all = count == self.unclear;
+            match (is_all, self.stage) {
+                (true, Stage::Unread) => return Poll::Ready(Ok(())),
+                (true, _) => self.stage = Stage::Ending,
+                (false, Stage::Unread) => continue,
+                (false, _) => {}
+            }
+            match look(&mut self.codec, Come { count, is_all }) {
+                ControlFlow::Continue(unclear) => self.unclear = unclear,
+                ControlFlow::Break(refusal) => return Poll::Ready(Err(Broken::Refused(refusal))),
             }
         }
         Poll::Ready(Ok(()))
     }
 
-    /// Writes what may be written.
-    fn poll_write(&mut self, context: &mut Context<'_>, to: &mut TcpStream) -> Poll<()> {
+    /// Writes what may be written, down to the socket: TLS keeps what that doesn't take.
+    fn poll_write(
+        &mut self,
+        context: &mut Context<'_>,
+        to: &mut (impl AsyncWrite + Unpin),
+    ) -> Poll<()> {
         while !self.codec.ready().is_empty() {
             match ready!(Pin::new(&mut *to).poll_write(context, self.codec.ready())) {
-                Ok(count @ 1..) => self.codec.passed(count),
-                Ok(0) | Err(_) => {
-                    self.codec.passed(self.codec.waiting());
-                    self.stage = Stage::Unread;
+                Ok(count @ 1..) => {
+                    self.codec.passed(count);
+                    self.is_unflushed = true;
                 }
+                Ok(0) | Err(_) => self.loses_its_reader(),
+            }
+        }
+        if self.is_unflushed {
+            let flushed = ready!(Pin::new(&mut *to).poll_flush(context));
+            self.is_unflushed = false;
+            if flushed.is_err() {
+                self.loses_its_reader();
             }
         }
         Poll::Ready(())
+    }
+
+    fn loses_its_reader(&mut self) {
+        self.codec.passed(self.codec.waiting());
+        (self.stage, self.is_unflushed, self.unclear) = (Stage::Unread, false, 0);
     }
 }

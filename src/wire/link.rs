@@ -8,43 +8,56 @@
 
 use std::future::poll_fn;
 use std::ops::ControlFlow;
-use std::task::{Context, Poll};
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, ready};
 
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use super::direction::{Broken, Direction};
+use crate::history::Wire;
+
+use super::codec::Codec;
+use super::connect::{Route, Unreached};
+use super::counts::Side;
+use super::direction::{Broken, Come, Direction};
 use super::event::ProxyEvent;
+use super::greeting::Greeting;
+use super::mark::{Mark, Scanner};
 use super::notes::Notes;
-use super::proxies::Upstream;
+use super::offer::Offer;
+use super::postgres::refusal;
+use super::stream::{OverTcp, ServerStream};
 use super::talk::{Refusal, Talk};
 
 /// A connection that is reset when it is dropped before its end.
-struct Socket {
-    stream: TcpStream,
+struct Socket<S: OverTcp> {
+    stream: S,
     is_over: bool,
 }
 
-impl Socket {
-    fn new(stream: TcpStream) -> Self {
+impl<S: OverTcp> Socket<S> {
+    fn new(stream: S) -> Self {
         // It fails only on a connection that is gone already.
-        let _ = stream.set_nodelay(true);
+        let _ = stream.tcp().set_nodelay(true);
         Self { stream, is_over: false }
     }
 }
 
-impl Drop for Socket {
+impl<S: OverTcp> Drop for Socket<S> {
     fn drop(&mut self) {
         if !self.is_over {
             // It fails only on a connection that is gone already.
-            let _ = self.stream.set_zero_linger();
+            let _ = self.stream.tcp().set_zero_linger();
         }
     }
 }
 
 struct Link<T: Talk> {
-    client: Socket,
-    server: Socket,
+    client: Socket<TcpStream>,
+    server: Socket<ServerStream>,
+    greeting: Greeting,
+    offer: Offer,
     requests: Direction<T::Requests>,
     replies: Direction<T::Replies>,
     talk: T,
@@ -52,26 +65,34 @@ struct Link<T: Talk> {
 }
 
 /// Serves a connection until its end.
-pub(super) async fn serve<T: Talk>(client: TcpStream, upstream: Upstream, notes: Notes) {
+pub(super) async fn serve<T: Talk>(client: TcpStream, route: Rc<Route>, notes: Notes) {
     let client = Socket::new(client);
-    let server = match TcpStream::connect(upstream.address).await {
+    let server = match route.connect().await {
         Ok(server) => Socket::new(server),
-        Err(why) => {
+        Err(Unreached { why, cure }) => {
             notes.count(|counts| {
                 counts.unreached += 1;
                 counts.reset += 1;
             });
-            let (link, upstream, why) = (notes.link(), upstream.address, why.to_string());
-            return notes.tell(ProxyEvent::Unreached { link, upstream, why });
+            let (link, upstream) = (notes.link(), route.upstream.to_string());
+            return notes.tell(ProxyEvent::Unreached { link, upstream, why, cure });
         }
     };
     let (requests, replies) =
         (Direction::new(Default::default()), Direction::new(Default::default()));
-    let mut link = Link { client, server, requests, replies, talk: T::default(), notes };
-    match poll_fn(|context| link.poll(context)).await {
+    let greeting = Greeting::of(route.wire);
+    let offer = Offer::of(route.offers_binding());
+    let talk = T::default();
+    let mut link = Link { client, server, greeting, offer, requests, replies, talk, notes };
+    let ended = poll_fn(|context| link.poll(context)).await;
+    if link.greeting.is_declined() {
+        link.notes.insists();
+    }
+    match ended {
         Ok(()) => {
             link.client.is_over = true;
             link.server.is_over = true;
+            link.talk.over(&link.notes);
         }
         Err(Broken::Reset) => link.notes.count(|counts| counts.reset += 1),
         Err(Broken::Refused(refusal)) => link.refuse(&refusal).await,
@@ -81,26 +102,38 @@ pub(super) async fn serve<T: Talk>(client: TcpStream, upstream: Upstream, notes:
 impl<T: Talk> Link<T> {
     /// Both directions as far as they go. Ready when nothing more can cross.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Broken>> {
-        let Self { client, server, requests, replies, talk, notes } = self;
+        let Self { client, server, greeting, offer, requests, replies, talk, notes } = self;
         let (client, server) = (&mut client.stream, &mut server.stream);
-        let to_server = requests.poll(context, client, server, &mut |codec, count| {
+        let to_server = requests.poll(context, client, server, &mut |codec, mut come| {
             notes.read();
-            notes.count(|counts| counts.client_bytes += count as u64);
-            codec.filled(count, &mut |mark| talk.asked(mark, replies.codec.scanner(), notes));
-            ControlFlow::Continue(())
+            let unclear = match greeting.is_over() {
+                true => 0,
+                false => greet(greeting, codec, &mut come, notes)?,
+            };
+            notes.count(|counts| counts.client_bytes += come.count as u64);
+            look(codec, come, &mut |mark| talk.asked(mark, replies.codec.scanner(), notes));
+            ControlFlow::Continue(unclear)
         });
         notes.passed_to_server(requests.codec.passed_to());
         if let Poll::Ready(Err(broken)) = to_server {
             return Poll::Ready(Err(broken));
         }
-        let to_client = replies.poll(context, server, client, &mut |codec, count| {
+        // Before it has heard the client, no server has anything to say that could come in between.
+        ready!(decline(context, client, greeting))?;
+        let to_client = replies.poll(context, server, client, &mut |codec, mut come| {
             notes.read();
-            notes.count(|counts| counts.server_bytes += count as u64);
-            let mut decision = ControlFlow::Continue(());
-            codec.filled(count, &mut |mark| {
+            if !offer.is_over() {
+                match offer.take(&mut codec.spare()[..come.count], come.is_all) {
+                    Some(left) => come.count = left,
+                    None => return ControlFlow::Continue(come.count),
+                }
+            }
+            notes.count(|counts| counts.server_bytes += come.count as u64);
+            let mut decision = ControlFlow::Continue(0);
+            look(codec, come, &mut |mark| {
                 let now = talk.answered(mark, requests.codec.scanner(), notes);
                 if decision.is_continue() {
-                    decision = now;
+                    decision = now.map_continue(|()| 0);
                 }
             });
             decision
@@ -120,10 +153,60 @@ impl<T: Talk> Link<T> {
 
     /// Tells the client why, and ends the link. What the server sent last isn't passed on.
     async fn refuse(&mut self, refusal: &Refusal) {
+        if refusal.is_empty() {
+            return;
+        }
         let told = async {
             self.client.stream.write_all(refusal).await?;
             self.client.stream.shutdown().await
         };
         self.client.is_over = told.await.is_ok();
     }
+}
+
+/// Has the bytes looked at.
+fn look<S: Scanner>(codec: &mut Codec<S>, come: Come, seen: &mut dyn FnMut(Mark<S::Frame<'_>>)) {
+    codec.filled(come.count, seen);
+    if come.is_all {
+        codec.ended(seen);
+    }
+}
+
+/// Takes what is answered here out of a client's first bytes, and gives how many of them are
+/// unclear; what is left of `come` passes.
+fn greet<S: Scanner>(
+    greeting: &mut Greeting,
+    codec: &mut Codec<S>,
+    come: &mut Come,
+    notes: &Notes,
+) -> ControlFlow<Refusal, usize> {
+    let bytes = &mut codec.spare()[..come.count];
+    let mut asked = |kind| notes.frame(Side::Client, kind);
+    let Ok(taken) = greeting.take(bytes, come.is_all, &mut asked) else {
+        notes.insists();
+        return ControlFlow::Break(match greeting.wire() {
+            Wire::Postgres => refusal(),
+            Wire::Redis | Wire::Http => Refusal::new(),
+        });
+    };
+    bytes.copy_within(taken.answered.., 0);
+    let rest = come.count - taken.answered;
+    let unclear = if taken.is_unclear { rest } else { 0 };
+    come.count = rest - unclear;
+    ControlFlow::Continue(unclear)
+}
+
+/// Says no to a client that asked for encryption.
+fn decline(
+    context: &mut Context<'_>,
+    client: &mut TcpStream,
+    greeting: &mut Greeting,
+) -> Poll<Result<(), Broken>> {
+    while !greeting.unsaid().is_empty() {
+        match ready!(Pin::new(&mut *client).poll_write(context, greeting.unsaid())) {
+            Ok(count @ 1..) => greeting.said(count),
+            Ok(0) | Err(_) => return Poll::Ready(Err(Broken::Reset)),
+        }
+    }
+    Poll::Ready(Ok(()))
 }

@@ -30,6 +30,9 @@ pub trait Scanner: 'static {
     /// Looks at the next bytes of the stream.
     fn scan(&mut self, bytes: &[u8], seen: &mut dyn FnMut(Mark<Self::Frame<'_>>));
 
+    /// The stream has come to its end in order, which is where some frames end.
+    fn ended(&mut self, _seen: &mut dyn FnMut(Mark<Self::Frame<'_>>)) {}
+
     /// How many bytes it has been given so far.
     fn position(&self) -> u64;
 }

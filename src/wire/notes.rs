@@ -73,6 +73,13 @@ impl Notes {
         self.tell(ProxyEvent::Opaque { link: self.link, from, at, why });
     }
 
+    /// The client wants an encrypted connection or none.
+    pub(super) fn insists(&self) {
+        self.count(|counts| counts.refused += 1);
+        let (link, wire) = (self.link, self.observer.wire(self.door));
+        self.tell(ProxyEvent::Encrypted { link, wire });
+    }
+
     /// The link carries a stream from now on.
     pub(super) fn stream(&mut self) {
         if !std::mem::replace(&mut self.has_stream, true) {

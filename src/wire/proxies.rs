@@ -19,6 +19,7 @@ use super::error::WireError;
 use super::event::ProxyEvent;
 use super::guide::Guide;
 use super::tokens::Expected;
+use super::upstream::Upstream;
 
 /// Events that wait for somebody to take them.
 const MOST_EVENTS: usize = 1024;
@@ -34,17 +35,15 @@ pub struct ProxySpec {
     pub wire: Wire,
     /// The instance that alone connects here, if it is one.
     pub instance: Option<InstanceId>,
+    /// Whether it may listen where other machines reach it: whoever reaches the proxy reaches the
+    /// server.
+    pub beyond_loopback: bool,
 }
 
-/// A server of the target.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Upstream {
-    pub address: SocketAddr,
-}
-
-impl From<SocketAddr> for Upstream {
-    fn from(address: SocketAddr) -> Self {
-        Self { address }
+impl ProxySpec {
+    /// One at which all instances connect, and which no other machine reaches.
+    pub const fn new(wire: Wire, listen: SocketAddr, upstream: Upstream) -> Self {
+        Self { listen, upstream, wire, instance: None, beyond_loopback: false }
     }
 }
 
@@ -71,7 +70,9 @@ impl Proxies {
     /// Listens for all of them; their servers need not be there yet.
     ///
     /// # Errors
-    /// [`WireError::Listen`] and [`WireError::Thread`].
+    /// [`WireError::Exposed`] before anything listens, [`WireError::Certificates`] and
+    /// [`WireError::TlsName`] for a server that TLS can't be spoken with, [`WireError::Listen`],
+    /// [`WireError::Thread`].
     pub async fn start(specs: Vec<ProxySpec>, watch: Watch) -> Result<Self, WireError> {
         let (events_in, events) = mpsc::channel(MOST_EVENTS);
         let (commands, commands_out) = mpsc::channel(MOST_COMMANDS);

@@ -9,7 +9,8 @@ use std::ops::ControlFlow;
 use super::mark::{Mark, Scanner};
 use super::notes::Notes;
 
-/// A link that must not go on: what the client is told before its connection is closed.
+/// A link that must not go on: what the client is told before its connection is closed. With nothing
+/// to tell it, it is reset.
 pub(super) type Refusal = Vec<u8>;
 
 pub(super) trait Talk: Default + 'static {
@@ -31,4 +32,7 @@ pub(super) trait Talk: Default + 'static {
         requests: &mut Self::Requests,
         notes: &mut Notes,
     ) -> ControlFlow<Refusal>;
+
+    /// The link is over, and nothing was wrong with it.
+    fn over(&mut self, _notes: &Notes) {}
 }

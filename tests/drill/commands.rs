@@ -21,7 +21,7 @@ fn help_fits_a_terminal_and_says_how_to_call_each_command() {
     let commands = commands.expect("the commands are listed").lines();
     let commands = commands.filter_map(|line| line.strip_prefix("  ")?.split(' ').next());
     let commands: Vec<_> = commands.filter(|name| !name.is_empty() && *name != "help").collect();
-    for wanted in ["run", "audit", "demo", "lab", "shop", "explain", "schema"] {
+    for wanted in ["run", "audit", "demo", "lab", "shop", "proxy", "explain", "schema"] {
         assert!(commands.contains(&wanted), "{commands:?}");
     }
     for command in commands {

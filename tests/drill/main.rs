@@ -16,6 +16,7 @@ mod commands;
 mod damaged;
 mod defects;
 mod killing;
+mod proxying;
 mod rig;
 mod schemas;
 mod troubles;

@@ -40,7 +40,10 @@ impl Proxy {
         wire: Wire,
         upstream: SocketAddr,
     ) -> Result<Self, WireError> {
-        let spec = ProxySpec { listen, upstream: upstream.into(), wire, instance: None };
+        Self::before(ProxySpec::new(wire, listen, upstream.into())).await
+    }
+
+    pub async fn before(spec: ProxySpec) -> Result<Self, WireError> {
         let watch = Watch { clock: Clock::start(), recorder: None, guide: Guide::default() };
         Ok(Self(Proxies::start(vec![spec], watch).await?))
     }

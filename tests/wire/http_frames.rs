@@ -144,10 +144,28 @@ proptest! {
 }
 
 #[test]
-fn a_body_until_the_end_of_the_connection_never_ends_and_is_kept_in_part() {
+fn a_body_until_the_end_of_the_connection_ends_with_it_and_is_kept_in_part() {
     let bytes = [b"HTTP/1.1 200 OK\r\n\r\n".as_slice(), &b"x".repeat(1 << 20)].concat();
     let passage = replies(&["GET"], &bytes, &[usize::MAX]);
     assert_eq!((passage.open, passage.opaque, passage.frames.len()), (Some(0), None, 0));
+    let mut scanner = Replies::new();
+    assert!(scanner.owe("GET"));
+    scanner.scan(&bytes, &mut |_| {});
+    let mut ends = Vec::new();
+    let mut seen = |mark: Mark<Message<'_>>| {
+        let Mark::Ended { at, frame } = mark else { panic!("nothing else is new") };
+        ends.push((at, frame.is_last(), frame.body().bytes.len()));
+    };
+    scanner.ended(&mut seen);
+    scanner.ended(&mut seen);
+    assert_eq!(ends, [(bytes.len() as u64, false, 4096)]);
+}
+
+#[test]
+fn a_body_of_a_known_length_does_not_end_with_the_connection() {
+    let mut scanner = Replies::new();
+    scanner.scan(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf", &mut |_| {});
+    scanner.ended(&mut |_| panic!("it is cut"));
 }
 
 #[test]

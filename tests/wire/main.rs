@@ -7,6 +7,7 @@
 mod cuts;
 mod driver_steps;
 mod drivers;
+mod encryption;
 mod ends;
 mod holding;
 mod http_frames;
@@ -27,4 +28,5 @@ mod redis_meaning;
 mod redis_steps;
 mod relay;
 mod shop;
+mod tls;
 mod watched;

@@ -50,6 +50,7 @@ impl Watched {
             upstream: upstream.into(),
             wire,
             instance: instance.map(InstanceId),
+            beyond_loopback: false,
         };
         let guide = Guide {
             orders: Some("orders".to_owned()),

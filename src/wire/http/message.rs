@@ -147,6 +147,13 @@ impl Messages {
         }
     }
 
+    /// The connection has ended, and with it a body that lasts until then.
+    pub(super) fn ended(&mut self, seen: &mut dyn FnMut(Mark<Message<'_>>)) {
+        if self.state == State::Body(Body::UntilClose) {
+            self.end(State::Between, seen);
+        }
+    }
+
     fn head(
         &mut self,
         bytes: &[u8],

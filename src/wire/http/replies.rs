@@ -71,6 +71,10 @@ impl Scanner for Replies {
         self.messages.scan(bytes, &mut |head| read(head, owed), seen);
     }
 
+    fn ended(&mut self, seen: &mut dyn FnMut(Mark<Message<'_>>)) {
+        self.messages.ended(seen);
+    }
+
     fn position(&self) -> u64 {
         self.messages.position()
     }

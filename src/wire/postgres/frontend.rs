@@ -8,8 +8,8 @@ use crate::wire::{Mark, Scanner};
 
 use super::frame::{Frame, Frames, Head, Lead, Opening, tagged, word};
 
-pub(super) const SSL_REQUEST: u32 = 80_877_103;
-pub(super) const GSS_REQUEST: u32 = 80_877_104;
+pub(in crate::wire) const SSL_REQUEST: u32 = 80_877_103;
+pub(in crate::wire) const GSS_REQUEST: u32 = 80_877_104;
 pub(super) const CANCEL_REQUEST: u32 = 80_877_102;
 /// The server's own limit (`MAX_STARTUP_PACKET_LENGTH`). A TLS hello that comes unannounced is far
 /// above it, read as a length.

@@ -1,12 +1,14 @@
 //! What the directions of a PostgreSQL connection tell each other: that an answer of one byte is
 //! owed, and that encryption was agreed on, which ends a link that can't be read any more (S15 of the
-//! catalogue: refuse with the cure).
+//! catalogue: refuse with the cure). Requests for encryption as drivers send them don't come this far:
+//! see `greeting.rs`.
 
 use std::ops::ControlFlow;
 
+use crate::history::Wire;
 use crate::wire::Mark;
 use crate::wire::counts::Side;
-use crate::wire::event::{NO_TLS, ProxyEvent};
+use crate::wire::event::{ProxyEvent, no_tls};
 use crate::wire::notes::Notes;
 use crate::wire::talk::{Refusal, Talk};
 
@@ -17,6 +19,8 @@ use super::{Backend, Frame, Frontend, Reply, Request};
 #[derive(Debug, Default)]
 pub(in crate::wire) struct PostgresTalk {
     tracker: Tracker,
+    /// The server has asked the client to prove who it is, and heard nothing yet.
+    is_unproven: bool,
 }
 
 impl Talk for PostgresTalk {
@@ -31,6 +35,7 @@ impl Talk for PostgresTalk {
                 self.tracker.known(&request, notes);
                 match request {
                     Request::SslRequest | Request::GssEncRequest => replies.owe_answer(),
+                    Request::Password => self.is_unproven = false,
                     Request::Startup { parameters, .. } if replicates(parameters) => notes.stream(),
                     _ => {}
                 }
@@ -51,9 +56,9 @@ impl Talk for PostgresTalk {
             Mark::Known(frame) => {
                 let reply = Reply::of(&frame);
                 notes.frame(Side::Server, kind_of_reply(&reply));
+                self.is_unproven |= matches!(reply, Reply::Authentication(SASL));
                 if matches!(reply, Reply::Encryption(answer) if answer != b'N') {
-                    notes.count(|counts| counts.refused += 1);
-                    notes.tell(ProxyEvent::Encrypted { link: notes.link() });
+                    notes.insists();
                     return ControlFlow::Break(refusal());
                 }
             }
@@ -63,11 +68,21 @@ impl Talk for PostgresTalk {
         }
         ControlFlow::Continue(())
     }
+
+    fn over(&mut self, notes: &Notes) {
+        if self.is_unproven {
+            notes.tell(ProxyEvent::Unproven { link: notes.link() });
+        }
+    }
 }
 
+/// AuthenticationSASL: the client is to choose between SCRAM and SCRAM with channel binding.
+const SASL: u32 = 10;
+
 /// An ErrorResponse: FATAL, 08P01 (protocol violation).
-fn refusal() -> Refusal {
-    let fields = format!("SFATAL\0VFATAL\0C08P01\0M{NO_TLS}\0\0");
+pub(in crate::wire) fn refusal() -> Refusal {
+    let why = no_tls(Wire::Postgres);
+    let fields = format!("SFATAL\0VFATAL\0C08P01\0M{why}\0\0");
     let length = u32::try_from(fields.len() + 4).unwrap_or_default();
     [b"E", length.to_be_bytes().as_slice(), fields.as_bytes()].concat()
 }
