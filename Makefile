@@ -1,6 +1,6 @@
 # `make drill` and `make test` are all that a fresh Debian or Ubuntu with Rust needs.
 
-.PHONY: drill demo test lint docs bench soak
+.PHONY: drill demo test lint docs bench soak fuzz
 
 # The main drill in the lab: every way in which buyers ask twice, at a correct order service.
 drill:
@@ -30,7 +30,14 @@ bench:
 	@.ci/prepare
 	cargo bench --locked --bench client --bench drill --bench audit --bench shop
 
-# What takes longer than the gate allows: many repetitions, kill campaigns. Writes docs/measured/.
+# What takes longer than the gate allows: many repetitions, kill campaigns, fuzzing. Writes
+# docs/measured/.
 soak:
 	@.ci/prepare
 	cargo test --release --locked --test soak -- --ignored --nocapture --test-threads=1
+	@.ci/fuzz
+
+# The codecs of the wire against anything, FUZZ_SECONDS (3600) for all protocols at once.
+fuzz:
+	@.ci/prepare
+	@.ci/fuzz

@@ -11,6 +11,7 @@ use super::columns::Columns;
 use super::index::{Index, same_id};
 use super::owner::{self, Borrowed};
 use super::rows::Rows;
+use super::trace::Trace;
 use super::words::list;
 use super::{Accounting, Case, accounting, g4_drained, overlap};
 
@@ -33,6 +34,8 @@ pub(super) struct Bench<'a> {
     /// Whether it was: only then is what is missing missing.
     pub at_rest: bool,
     pub accounting: Accounting,
+    /// What the wires saw.
+    pub trace: Trace<'a>,
     borrowed: OnceCell<Vec<Borrowed<'a>>>,
 }
 
@@ -44,6 +47,7 @@ impl<'a> Bench<'a> {
         // Without its seal the journal may lack a later drain that failed.
         let trouble = g4_drained::trouble(case);
         let at_rest = trouble.is_none() && index.is_whole;
+        let trace = Trace::new(case, index.is_whole);
         let mut bench = Self {
             case: *case,
             index,
@@ -52,6 +56,7 @@ impl<'a> Bench<'a> {
             trouble,
             at_rest,
             accounting: Accounting::default(),
+            trace,
             borrowed: OnceCell::new(),
         };
         bench.accounting = accounting::count(&bench);

@@ -122,7 +122,7 @@ pub struct Accounting {
     pub overlap: Vec<Overlap>,
 }
 
-/// Overlap offered by one concurrent burst (gate G1, client's view: an upper bound).
+/// Overlap of one concurrent burst (gate G1): offered, in the client's view, an upper bound; and reached.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Overlap {
     #[schemars(with = "u16")]
@@ -135,6 +135,10 @@ pub struct Overlap {
     pub in_flight_worst: u64,
     /// Attempts per key that the burst planned.
     pub planned: u64,
+    /// Keys of which a second attempt made its first step before the first one committed; absent where no
+    /// wire could tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reached: Option<u64>,
 }
 
 /// A line of a story.

@@ -1,4 +1,5 @@
-//! G1: a concurrent burst must have offered its attempts together.
+//! G1: a concurrent burst must have offered its attempts together; and where wires were watched, two of
+//! them must have been at work before the first one committed.
 //!
 //! Counted per thing that a phase contends for: a key, a key string whoever sends it, a product, an
 //! order that is acted on. Phases that contend for nothing claim nothing.
@@ -24,23 +25,23 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     if overlap.is_empty() {
         return Ruling::not_judged(&G1, "no burst whose attempts leave together");
     }
-    let missed: Vec<String> = overlap
-        .iter()
-        .filter(|one| !suffices(one, share_due(bench, one.phase)))
-        .map(|one| miss(bench, one))
-        .collect();
-    if missed.is_empty() {
-        let sum = |of: fn(&Overlap) -> u64| overlap.iter().map(of).sum::<u64>();
-        let names: BTreeSet<(String, String)> =
-            overlap.iter().map(|one| things(bench, one.phase)).collect();
-        let names: Vec<(String, String)> = names.into_iter().collect();
-        let (one, many) = match names.as_slice() {
-            [(one, many)] => (one.as_str(), many.as_str()),
-            _ => ("contended thing", "contended things"),
-        };
-        let things = share(sum(|one| one.overlapped), sum(|one| one.keys), one, many);
-        return Ruling::held(&G1, format!("{things} had two attempts or more in flight"));
+    let is_offered = |one: &&Overlap| suffices(one, one.overlapped, share_due(bench, one.phase));
+    let (offered, short): (Vec<&Overlap>, Vec<&Overlap>) = overlap.iter().partition(is_offered);
+    let is_reached = |one: &Overlap, reached| suffices(one, reached, share_due(bench, one.phase));
+    let late = offered.iter().filter(|one| one.reached.is_some_and(|it| !is_reached(one, it)));
+    let late: Vec<String> = late.map(|one| unreached(bench, one)).collect();
+    if short.is_empty() && late.is_empty() {
+        return Ruling::held(&G1, held(bench, overlap));
     }
+    if short.is_empty() {
+        return Ruling::missed(
+            &G1,
+            list(&late, 3),
+            "the requests were together and their work was not: let the service do more at once \
+             (workers, connections), or give its work more time (`[lab] work-time`)",
+        );
+    }
+    let missed: Vec<String> = short.into_iter().map(|one| miss(bench, one)).chain(late).collect();
     Ruling::missed(
         &G1,
         list(&missed, 3),
@@ -49,8 +50,28 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     )
 }
 
-fn suffices(one: &Overlap, share: f64) -> bool {
-    one.keys > 0 && one.overlapped as f64 >= share * one.keys as f64
+/// Both figures, over all phases.
+fn held(bench: &Bench<'_>, overlap: &[Overlap]) -> String {
+    let sum = |of: fn(&Overlap) -> u64| overlap.iter().map(of).sum::<u64>();
+    let names: BTreeSet<(String, String)> =
+        overlap.iter().map(|one| things(bench, one.phase)).collect();
+    let names: Vec<(String, String)> = names.into_iter().collect();
+    let (one, many) = match names.as_slice() {
+        [(one, many)] => (one.as_str(), many.as_str()),
+        _ => ("contended thing", "contended things"),
+    };
+    let keys = sum(|one| one.keys);
+    let offered = share(sum(|one| one.overlapped), keys, one, many);
+    let offered = format!("{offered} had two attempts or more in flight");
+    if overlap.iter().all(|one| one.reached.is_none()) {
+        return offered;
+    }
+    let reached = thousands(sum(|one| one.reached.unwrap_or(0)));
+    format!("{offered}, {reached} at work before the first COMMIT")
+}
+
+fn suffices(one: &Overlap, count: u64, share: f64) -> bool {
+    one.keys > 0 && count as f64 >= share * one.keys as f64
 }
 
 fn share_due(bench: &Bench<'_>, phase: PhaseId) -> f64 {
@@ -71,10 +92,26 @@ fn things(bench: &Bench<'_>, phase: PhaseId) -> (String, String) {
     (word.to_owned(), format!("{word}s"))
 }
 
+/// The name of a phase.
+fn name<'a>(bench: &Bench<'a>, phase: PhaseId) -> &'a str {
+    let phases = &bench.case.history.phases;
+    phases.iter().find(|one| one.id == phase).map_or("", |phase| &phase.name)
+}
+
+fn unreached(bench: &Bench<'_>, one: &Overlap) -> String {
+    let (thing, many) = things(bench, one.phase);
+    format!(
+        "phase `{}`: {} had two attempts in flight, but only {} had a second one at work before the \
+         first COMMIT",
+        name(bench, one.phase),
+        share(one.overlapped, one.keys, &thing, &many),
+        thousands(one.reached.unwrap_or(0))
+    )
+}
+
 fn miss(bench: &Bench<'_>, one: &Overlap) -> String {
     let (thing, many) = things(bench, one.phase);
-    let phases = &bench.case.history.phases;
-    let name = phases.iter().find(|phase| phase.id == one.phase).map_or("", |phase| &phase.name);
+    let name = name(bench, one.phase);
     if one.keys == 0 {
         return format!("phase `{name}`: no {thing} was asked for by two attempts");
     }

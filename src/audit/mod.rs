@@ -8,6 +8,7 @@
 
 mod accounting;
 mod answer;
+mod attribution;
 mod bench;
 mod columns;
 mod effects;
@@ -15,6 +16,7 @@ mod finding;
 mod g10_books;
 mod g11_decided;
 mod g12_asked_twice;
+mod g13_wires;
 mod g1_overlap;
 mod g3_acknowledged;
 mod g4_drained;
@@ -22,6 +24,7 @@ mod g5_variants;
 mod g7_baseline;
 mod g8_clock;
 mod g9_complete;
+mod grouped;
 mod i01_stock_not_negative;
 mod i02_one_order;
 mod i02_reasons;
@@ -50,12 +53,24 @@ mod i25_replies_readable;
 mod i26_bad_keys;
 mod i26_executed;
 mod i27_stays_up;
+mod i29_own_lease;
 mod index;
 mod json;
+mod l01_unlock_before_commit;
+mod l02_unlock_plain_del;
+mod l03_get_then_del;
+mod l04_setnx_then_pexpire;
+mod l05_same_token;
+mod l06_renew_without_token;
+mod l07_late_write;
+mod l08_read_then_write;
+mod l09_row_not_kept;
 mod l10_schema;
 mod lanes;
 mod ledger;
+mod lint;
 mod live;
+mod locks;
 mod names;
 mod overlap;
 mod owner;
@@ -64,14 +79,19 @@ mod r3_replay;
 mod r4_mismatch;
 mod r5_pending;
 mod r6_marker;
+mod reached;
 mod rows;
 mod ruling;
 mod schema;
 mod state;
+mod statements;
+mod steps;
 mod subject;
+mod trace;
 mod u01_own_checks;
 mod unagreed;
 mod variants;
+mod windows;
 mod words;
 
 pub use answer::{answer, answer_and_time};
@@ -81,6 +101,7 @@ pub use finding::{
 };
 pub use index::same_id;
 pub use live::judge_rows;
+pub use steps::{Placed, Steps};
 pub use words::{plural, span, spelled, thousands, times};
 
 use crate::history::{Doubt, History, Snapshot};
@@ -104,7 +125,7 @@ pub struct Case<'a> {
 }
 
 /// Every check, in the order of the gate table.
-const CHECKS: [fn(&Bench<'_>) -> Ruling; 37] = [
+const CHECKS: [fn(&Bench<'_>) -> Ruling; 48] = [
     i01_stock_not_negative::check,
     i02_one_order::check,
     i02_refused_inserts::check,
@@ -127,10 +148,20 @@ const CHECKS: [fn(&Bench<'_>) -> Ruling; 37] = [
     i25_replies_readable::check,
     i26_bad_keys::check,
     i27_stays_up::check,
+    i29_own_lease::check,
     r3_replay::check,
     r5_pending::check,
     r6_marker::check,
     u01_own_checks::check,
+    l01_unlock_before_commit::check,
+    l02_unlock_plain_del::check,
+    l03_get_then_del::check,
+    l04_setnx_then_pexpire::check,
+    l05_same_token::check,
+    l06_renew_without_token::check,
+    l07_late_write::check,
+    l08_read_then_write::check,
+    l09_row_not_kept::check,
     l10_schema::check,
     g1_overlap::check,
     g3_acknowledged::check,
@@ -142,6 +173,7 @@ const CHECKS: [fn(&Bench<'_>) -> Ruling; 37] = [
     g10_books::check,
     g11_decided::check,
     g12_asked_twice::check,
+    g13_wires::check,
 ];
 
 /// Judges a run. Violated beats inconclusive beats passed.

@@ -1,4 +1,5 @@
-//! Overlap offered by each concurrent burst, as the client sees it: an upper bound.
+//! Overlap of each concurrent burst: offered, as the client sees it, an upper bound; and reached, where
+//! wires were watched.
 //!
 //! Per contended thing: how many burst attempts were in flight at once (released, not answered yet)
 //! before the first definite answer. What only one attempt names is contended for by nobody, and isn't
@@ -12,7 +13,9 @@ use crate::profile::BusinessColumn;
 
 use super::Overlap;
 use super::bench::Bench;
+use super::reached::is_reached;
 use super::subject::Subject;
+use super::trace::Trace;
 
 /// What one attempt contends for, where it isn't simply its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -47,14 +50,24 @@ struct Tally {
     in_flight: Vec<u64>,
     /// Things that one attempt names, such as a fresh key in a mixed burst: they contend for nothing.
     alone: u64,
+    /// Things of which two attempts were at work at once, where the wires can tell.
+    reached: u64,
 }
 
 impl Tally {
-    fn add(&mut self, attempts: &[&Attempt], moments: &mut Vec<(RunTime, bool)>) {
+    fn add(
+        &mut self,
+        trace: &Trace<'_>,
+        attempts: &[&Attempt],
+        moments: &mut Vec<(RunTime, bool)>,
+    ) {
         match attempts {
             [] => {}
             [_] => self.alone += 1,
-            several => self.in_flight.push(at_once(several, moments)),
+            several => {
+                self.in_flight.push(at_once(several, moments));
+                self.reached += u64::from(trace.sees_intents() && is_reached(trace, several));
+            }
         }
     }
 }
@@ -84,6 +97,7 @@ pub(super) fn measure(bench: &Bench<'_>) -> Vec<Overlap> {
                 in_flight_median: in_flight.get(in_flight.len() / 2).copied().unwrap_or(0),
                 in_flight_worst: in_flight.first().copied().unwrap_or(0),
                 planned: planned.checked_div(keys).unwrap_or(0),
+                reached: bench.trace.sees_intents().then_some(tally.reached),
             }
         })
         .collect()
@@ -101,7 +115,11 @@ fn by_key(bench: &Bench<'_>) -> HashMap<PhaseId, Tally> {
         // Mostly all of one phase already.
         together.sort_by_key(|attempt| phase_of(attempt));
         for of_phase in together.chunk_by(|one, other| phase_of(one) == phase_of(other)) {
-            tallies.entry(phase_of(of_phase[0])).or_default().add(of_phase, &mut moments);
+            tallies.entry(phase_of(of_phase[0])).or_default().add(
+                &bench.trace,
+                of_phase,
+                &mut moments,
+            );
         }
     }
     tallies
@@ -118,7 +136,7 @@ fn by_thing(bench: &Bench<'_>, phase: PhaseId, contended: Contended) -> Tally {
         }
     }
     let (mut tally, mut moments) = (Tally::default(), Vec::new());
-    things.values().for_each(|attempts| tally.add(attempts, &mut moments));
+    things.values().for_each(|attempts| tally.add(&bench.trace, attempts, &mut moments));
     tally
 }
 

@@ -21,6 +21,7 @@ const DRAIN: &str = concat!(
 
 const EVERY_LOAD: &str = "Every load.";
 const CONCURRENT: &str = "Every concurrent burst.";
+const SINGLE: &str = "Every load with proxies that has requests of their own: `burst.sequential`, replays, fresh keys.";
 const EVERY_RUN: &str = "Every run.";
 
 /// Id, what finds it, and the statement that reads it.
@@ -51,6 +52,16 @@ const TABLE: &[Row] = &[
     ("I25", "`burst.race` and `burst.last-unit`: reasons that don't fit the state; any reply that can't be read.", Some(ORDERS)),
     ("I26", "`burst.bad-keys`.", None),
     ("I27", EVERY_LOAD, None),
+    ("I29", "Every concurrent load with proxies; a lease that ends while its holder is slow.", None),
+    ("L1", SINGLE, None),
+    ("L2", SINGLE, None),
+    ("L3", SINGLE, None),
+    ("L4", SINGLE, None),
+    ("L5", "Every load with proxies, from two requests on.", None),
+    ("L6", "Every load with proxies in which a request outlasts the first renewal.", None),
+    ("L7", "Every load with proxies in which a request outlasts its lease.", None),
+    ("L8", SINGLE, None),
+    ("L9", "Every load with proxies: `burst.sequential` for orders, `burst.race` `in-turn` for their status.", None),
     ("L10", "Every run, from the schema alone.", Some(CONSTRAINTS)),
     ("U01", "Every run: it is a query of yours, in `[[audit.sql]]`.", None),
     ("R1", "`burst.same-key` and its kin.", None),
@@ -73,6 +84,7 @@ const TABLE: &[Row] = &[
     ("G10", EVERY_RUN, None),
     ("G11", EVERY_RUN, None),
     ("G12", "Every phase that asks for one thing twice: `burst.same-key` and its kin, `burst.sequential`, `rate` with a `duplicate-share`.", None),
+    ("G13", "Every run with proxies.", None),
 ];
 
 impl Code {

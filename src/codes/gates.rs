@@ -1,7 +1,8 @@
 //! Gates (G..): a miss makes a run inconclusive, never passed.
 //!
 //! G1 to G8 are the vacuity gates: did the drill do what it set out to do? G9 to G11 ask whether the
-//! record of it is whole, and G12 whether there was anything to compare. None has a severity, because a miss says nothing about the target.
+//! record of it is whole, G12 whether there was anything to compare, and G13 whether the proxies saw it.
+//! None has a severity, because a miss says nothing about the target.
 
 use super::Code;
 
@@ -10,16 +11,19 @@ pub static G1: Code = Code {
     slug: "overlap",
     title: "duplicates overlapped",
     severity: None,
-    what: "Too few contended things had two attempts under way before the first definite answer. The \
-           attempts came one after the other, so nothing was contended for.",
+    what: "Too few contended things had two attempts under way before the first definite answer, or at \
+           work before the first COMMIT. The attempts came one after the other, so nothing was contended \
+           for.",
     checked: "Per contended thing of a concurrent burst (key, key string, product or order): attempts \
               released and not yet answered, before the first definite answer. Offered overlap, as the \
-              client sees it: an upper bound. Sequential and rate phases, bursts that contend for \
+              client sees it: an upper bound. With proxies, reached overlap too: a second attempt made its \
+              first step before the first one committed. Sequential and rate phases, bursts that contend for \
               nothing, and arrivals around the completion of the first claim none and are exempt.",
     causes: &[
         "the target answers faster than the burst leaves",
         "a balancer or a connection limit in front puts the requests in line",
         "the machine was busy, and the burst was spread out",
+        "one worker or one connection in the service, so that requests wait in line",
     ],
     cure: "Use `release = \"frozen\"` where the target may be paused; raise `threads`; run the client on \
            a quieter machine. Lower `overlap-share` only if fewer contended keys are enough for you.",
@@ -171,5 +175,22 @@ pub static G12: Code = Code {
            for its answers.",
 };
 
+pub static G13: Code = Code {
+    id: "G13",
+    slug: "wires-saw-nothing",
+    title: "the wires saw the run",
+    severity: None,
+    what: "A proxy saw no connection, or nothing of the run on those it saw, or lost steps. What rests on \
+           what passed there (lints, leases, reached overlap) proves nothing.",
+    checked: "Connections of the Redis and PostgreSQL proxies, while orders were acknowledged; steps that \
+              named a user, key or product of the run; steps that were not written down.",
+    causes: &[
+        "the service has the server's own address, in a file or a default, and not the proxy's",
+        "its connection is encrypted",
+        "the connections belong to something else than the service",
+    ],
+    cure: "Give the service the proxy's address, and switch TLS to its servers off for the drill.",
+};
+
 /// All of them.
-pub static GATES: [&Code; 10] = [&G1, &G3, &G4, &G5, &G7, &G8, &G9, &G10, &G11, &G12];
+pub static GATES: [&Code; 11] = [&G1, &G3, &G4, &G5, &G7, &G8, &G9, &G10, &G11, &G12, &G13];

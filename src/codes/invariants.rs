@@ -417,8 +417,29 @@ pub static I27: Code = Code {
            arises, so that one request fails and not the process.",
 };
 
+pub static I29: Code = Code {
+    id: "I29",
+    slug: "lease-is-its-holders",
+    title: "leases are their holders' alone",
+    severity: Some(Severity::Protected),
+    what: "A lease was removed or prolonged by a request that didn't hold it, or the lock was granted to a \
+           second token while the first one's lease lived. Two were let in at once; what the lock protects \
+           rests on the next line of defence.",
+    checked: "All steps of a lock's key on all links. A lease certainly lives from the reply to its grant \
+              until a term after the grant was sent, as far as no step may have ended it; steps whose \
+              times overlap have no order, and nothing is said of them.",
+    causes: &[
+        "a late DEL by name alone (D02, D03, D16)",
+        "one token for all holders (D06)",
+        "a renewal by name alone (D07)",
+        "Redis lost the lock in a failover, or was restarted without its data (D17)",
+    ],
+    cure: "Compare the token in the script that removes or renews; let the resource check a fence, since no \
+           lease keeps a late holder from writing.",
+};
+
 /// All of them.
-pub static INVARIANTS: [&Code; 21] = [
+pub static INVARIANTS: [&Code; 22] = [
     &I01, &I02, &I03, &I03B, &I03C, &I04, &I05, &I06, &I07, &I08, &I08B, &I09, &I10, &I13, &I14,
-    &I16, &I18, &I21, &I25, &I26, &I27,
+    &I16, &I18, &I21, &I25, &I26, &I27, &I29,
 ];

@@ -69,7 +69,7 @@ impl Secrets {
             Fact::Doubt(doubt) => self.hide_within(&mut doubt.what),
             Fact::Statement(statement) => self.hide_within(&mut statement.sql),
             Fact::Step(step) => {
-                *step = self.hidden_in_step(step).with_texts(|text| text.into());
+                *step = self.hidden_in_step(step).with_texts(Into::into);
             }
             Fact::Instance(instance) => self.hide_within(&mut instance.url),
             _ => {}

@@ -6,6 +6,7 @@ use dupeproof::audit::Verdict;
 use dupeproof::history::OrderRow;
 
 use crate::fixture::*;
+use crate::wires::{Shop, Unlock, served_by};
 
 /// Far above what it takes (see the printed figure), because test machines are busy.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -50,4 +51,19 @@ fn neither_one_key_nor_one_user_is_slow() {
     drill.history.phases[0].contended = None;
     drill.end();
     assert_eq!(timed(&drill, "one user, 50,000 keys").verdict, Verdict::Passed);
+}
+
+#[test]
+fn steps_of_one_lock_are_judged_at_once_alone_and_together() {
+    let shop = Shop { unlock: Unlock::PlainDel, work_ms: 5_000, ..Shop::default() };
+    let mut drill = served_by(shop, 5_000);
+    drill.profile.contract.longest_wait = Duration::from_secs(200_000);
+    println!("{} steps", drill.history.steps.len());
+    let judgement = timed(&drill, "requests one after the other");
+    let finding = judgement.findings.iter().find(|finding| finding.code.id == "L2").unwrap();
+    assert_eq!(finding.count, 5_000);
+    for attempt in &mut drill.history.attempts {
+        (attempt.first_byte, attempt.completed) = (Some(ms(0)), Some(ms(90_000_000)));
+    }
+    timed(&drill, "requests all at once");
 }

@@ -5,10 +5,12 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like the tests themselves")]
 
 mod cuts;
+mod driver_steps;
 mod drivers;
 mod ends;
 mod holding;
 mod http_frames;
+mod http_steps;
 mod lab;
 mod links;
 mod passing;
@@ -17,9 +19,12 @@ mod postgres_meaning;
 mod postgres_messages;
 mod postgres_model;
 mod postgres_peer;
+mod postgres_steps;
 mod recorded_postgres;
 mod recorded_redis;
 mod redis_frames;
 mod redis_meaning;
+mod redis_steps;
 mod relay;
 mod shop;
+mod watched;

@@ -20,9 +20,12 @@ impl Backend {
         Self { frames: Frames::new(Opening::Tag), owed: 0 }
     }
 
-    /// The client has asked for encryption; to be said before the server can have answered.
+    /// The client has asked for encryption; to be said before the server can have answered. A server
+    /// that is in the midst of a frame has not waited for the request, and owes nothing.
     pub const fn owe_answer(&mut self) {
-        self.owed = self.owed.saturating_add(1);
+        if self.frames.is_between() {
+            self.owed = self.owed.saturating_add(1);
+        }
     }
 
     /// Says nothing any more: what follows is encrypted.

@@ -246,11 +246,7 @@ impl<'a> Words<'a> {
     }
 
     fn skip_statement(&mut self) {
-        while let Some(word) = self.next() {
-            if word == Word::Sign(b';') {
-                break;
-            }
-        }
+        let _ = self.find(|word| *word == Word::Sign(b';'));
     }
 
     fn take(&mut self, count: usize) -> &'a str {

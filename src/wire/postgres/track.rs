@@ -222,6 +222,8 @@ impl Tracker {
             }
             Reply::EmptyQuery => self.completes(StepEnd::Done, "empty", at, notes),
             Reply::PortalSuspended => self.completes(StepEnd::Done, "suspended", at, notes),
+            // A driver that doesn't know where its transaction stands rolls back nothing.
+            Reply::Notice(notice) if notice.code == b"25P01" => self.is_nothing(notes),
             Reply::Error(trouble) => self.fails(trouble, at, notes),
             Reply::ReadyForQuery(transaction) => self.ready(*transaction, at, notes),
             Reply::CopyIn if matches!(self.awaited.front(), Some(Awaited::Execute(_))) => {
@@ -248,6 +250,13 @@ impl Tracker {
             // Of several statements the first one that is told names the step.
             Some(Awaited::Query(Some(id))) => told(*id, end, answer, notes),
             _ => {}
+        }
+    }
+
+    fn is_nothing(&self, notes: &mut Notes) {
+        if let Some(Awaited::Query(Some(id)) | Awaited::Execute(Some(id))) = self.awaited.front() {
+            notes.exchanges.is_noise(*id);
+            notes.noise();
         }
     }
 

@@ -29,13 +29,9 @@ impl Talk for RedisTalk {
                 self.tracker.known(&request, notes);
                 let kind = kind_of_request(&request);
                 notes.frame(Side::Client, kind);
-                match kind {
-                    "replication" => {
-                        replies.give_up();
-                        notes.stream();
-                        notes.opaque(Side::Server, replies_at(replies), "a replica follows it");
-                    }
-                    _ => {}
+                if kind == "replication" {
+                    replies.give_up();
+                    notes.opaque(Side::Server, replies_at(replies), "a replica follows it");
                 }
             }
             Mark::Ended { at, frame } => self.tracker.ended(&frame, at, notes),
