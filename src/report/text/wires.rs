@@ -24,7 +24,7 @@ pub(super) fn write(wires: &[WireResult], out: &mut String) {
     if lost > 0 {
         parts.push(format!("{} not written down", counted(lost, "step", "steps")));
     }
-    wrapped(out, 4, "wires  ", &parts.join("; "));
+    wrapped(out, 4, "wires    ", &parts.join("; "));
 }
 
 fn seen(wire: &WireResult) -> String {
@@ -59,9 +59,9 @@ mod tests {
         write(&[wire("redis", 12_400, 4), postgres], &mut out);
         assert_eq!(
             out,
-            "    wires  redis 12,400 steps on 4 connections; postgres 1 step on 1 connection;\n           \
-             noise 1,200; not named: 3 of node-postgres; 2 connections refused; 1\n           \
-             step not written down\n"
+            "    wires    redis 12,400 steps on 4 connections; postgres 1 step on 1\n             \
+             connection; noise 1,200; not named: 3 of node-postgres; 2\n             \
+             connections refused; 1 step not written down\n"
         );
     }
 }
