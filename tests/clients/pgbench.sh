@@ -3,7 +3,7 @@
 # Takes CLIENTS, TRANSACTIONS and MODE. What is asked goes to PGPORT, what is looked up to DIRECT_PGPORT.
 set -euo pipefail
 
-pgbench -q -i -s 1 2>&1 | grep -v '^done in'
+pgbench -q -i -s 1 2>&1 | grep -v -e '^done in' -e elapsed
 pgbench -n -c "$1" -j 1 -t "$2" -M "$3" --random-seed=7 2>&1 |
   grep -e 'transactions actually' -e 'failed transactions'
 PGPORT=$DIRECT_PGPORT psql -XAt <<'SQL'
