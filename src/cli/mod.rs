@@ -6,11 +6,13 @@ mod demo;
 mod environment;
 mod explain;
 mod failure;
+mod fronts;
 mod hidden;
 mod interrupt;
 mod lab;
 mod payments;
 mod profile;
+mod proxy;
 mod run;
 mod schema;
 mod shop;
@@ -57,6 +59,8 @@ enum Command {
     Shop(Box<shop::ShopCommand>),
     /// Serve the payment provider stub alone
     Payments(payments::PaymentsCommand),
+    /// Stand between a target and its servers until Ctrl-C, and tell what was seen
+    Proxy(Box<proxy::ProxyArgs>),
     /// Say what a code means, how it is checked, and what to do
     Explain(explain::ExplainArgs),
     /// Print a JSON Schema
@@ -114,6 +118,7 @@ async fn dispatch(command: Command, interrupts: &Interrupts) -> Result<Exit, Fai
         Command::Lab(args) => lab::lab(args, interrupts).await,
         Command::Shop(args) => shop::shop(*args).await,
         Command::Payments(args) => payments::payments(args).await,
+        Command::Proxy(args) => proxy::proxy(*args, interrupts).await,
         Command::Explain(args) => explain::explain(&args),
         Command::Schema(args) => schema::schema(&args),
     }

@@ -21,6 +21,7 @@ pub use event::{Event, Watcher};
 pub use lab::{most_connections, shop_flags};
 pub use live::audit_live;
 pub use verdict::judge;
+pub use wires::guide;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

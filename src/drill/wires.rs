@@ -151,7 +151,7 @@ impl Herald for WireHerald {
 }
 
 /// What the profile knows of tables and keys.
-fn guide(profile: &Profile) -> Guide {
+pub fn guide(profile: &Profile) -> Guide {
     let (lock_keys, record_keys) = match profile.target {
         Target::Lab => lab::keys(&profile.lab),
         _ => (profile.redis.lock_keys.clone(), profile.redis.idempotency_keys.clone()),
