@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like the tests themselves")]
 
+mod clients;
 mod cuts;
 mod drivers;
 mod encryption;
@@ -25,3 +26,4 @@ mod redis_meaning;
 mod relay;
 mod shop;
 mod tls;
+mod tokio_postgres;
