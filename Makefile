@@ -1,6 +1,6 @@
 # `make drill` and `make test` are all that a fresh Debian or Ubuntu with Rust needs.
 
-.PHONY: drill demo test lint docs bench soak fuzz
+.PHONY: drill demo test lint docs bench soak fuzz transparency
 
 # The main drill in the lab: every way in which buyers ask twice, at a correct order service.
 drill:
@@ -35,9 +35,16 @@ bench:
 soak:
 	@.ci/prepare
 	cargo test --release --locked --test soak -- --ignored --nocapture --test-threads=1
+	@.ci/transparency
 	@.ci/fuzz
 
 # The codecs of the wire against anything, FUZZ_SECONDS (3600) for all protocols at once.
 fuzz:
 	@.ci/prepare
 	@.ci/fuzz
+
+# Real clients and two published test suites, directly and through the proxies. Installs clients from
+# their registries into a temporary folder.
+transparency:
+	@.ci/prepare test
+	@.ci/transparency

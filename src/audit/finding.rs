@@ -139,6 +139,8 @@ pub struct Overlap {
     /// wire could tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reached: Option<u64>,
+    /// Keys of which the wires can tell: some step named them.
+    pub watched: u64,
 }
 
 /// A line of a story.

@@ -27,7 +27,9 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     }
     let is_offered = |one: &&Overlap| suffices(one, one.overlapped, share_due(bench, one.phase));
     let (offered, short): (Vec<&Overlap>, Vec<&Overlap>) = overlap.iter().partition(is_offered);
-    let is_reached = |one: &Overlap, reached| suffices(one, reached, share_due(bench, one.phase));
+    let is_reached = |one: &Overlap, reached: u64| {
+        reached as f64 >= share_due(bench, one.phase) * one.watched as f64
+    };
     let late = offered.iter().filter(|one| one.reached.is_some_and(|it| !is_reached(one, it)));
     let late: Vec<String> = late.map(|one| unreached(bench, one)).collect();
     if short.is_empty() && late.is_empty() {
@@ -67,7 +69,15 @@ fn held(bench: &Bench<'_>, overlap: &[Overlap]) -> String {
         return offered;
     }
     let reached = thousands(sum(|one| one.reached.unwrap_or(0)));
-    format!("{offered}, {reached} at work before the first COMMIT")
+    match sum(|one| one.watched) {
+        watched if watched == keys => {
+            format!("{offered}, {reached} at work before the first COMMIT")
+        }
+        watched => format!(
+            "{offered}; of {} on the wires {reached} at work before the first COMMIT",
+            thousands(watched)
+        ),
+    }
 }
 
 fn suffices(one: &Overlap, count: u64, share: f64) -> bool {
@@ -101,11 +111,12 @@ fn name<'a>(bench: &Bench<'a>, phase: PhaseId) -> &'a str {
 fn unreached(bench: &Bench<'_>, one: &Overlap) -> String {
     let (thing, many) = things(bench, one.phase);
     format!(
-        "phase `{}`: {} had two attempts in flight, but only {} had a second one at work before the \
-         first COMMIT",
+        "phase `{}`: {} had two attempts in flight, but only {} of {} on the wires had a second one at \
+         work before the first COMMIT",
         name(bench, one.phase),
         share(one.overlapped, one.keys, &thing, &many),
-        thousands(one.reached.unwrap_or(0))
+        thousands(one.reached.unwrap_or(0)),
+        thousands(one.watched)
     )
 }
 

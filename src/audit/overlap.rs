@@ -52,6 +52,8 @@ struct Tally {
     alone: u64,
     /// Things of which two attempts were at work at once, where the wires can tell.
     reached: u64,
+    /// Things that a step of the wires named.
+    watched: u64,
 }
 
 impl Tally {
@@ -66,7 +68,12 @@ impl Tally {
             [_] => self.alone += 1,
             several => {
                 self.in_flight.push(at_once(several, moments));
-                self.reached += u64::from(trace.sees_intents() && is_reached(trace, several));
+                if trace.sees_intents()
+                    && let Some(is_reached) = is_reached(trace, several)
+                {
+                    self.watched += 1;
+                    self.reached += u64::from(is_reached);
+                }
             }
         }
     }
@@ -97,7 +104,8 @@ pub(super) fn measure(bench: &Bench<'_>) -> Vec<Overlap> {
                 in_flight_median: in_flight.get(in_flight.len() / 2).copied().unwrap_or(0),
                 in_flight_worst: in_flight.first().copied().unwrap_or(0),
                 planned: planned.checked_div(keys).unwrap_or(0),
-                reached: bench.trace.sees_intents().then_some(tally.reached),
+                watched: tally.watched,
+                reached: (tally.watched > 0).then_some(tally.reached),
             }
         })
         .collect()

@@ -14,8 +14,9 @@ use super::locks::{Locks, is_bid, is_removal};
 use super::steps::Placed;
 use super::trace::{Trace, is_commit};
 
-/// Whether two of a thing's attempts were at work at once.
-pub(super) fn is_reached(trace: &Trace<'_>, attempts: &[&Attempt]) -> bool {
+/// Whether two of a thing's attempts were at work at once. `None`: no step named any of them, so that
+/// the wires can't tell.
+pub(super) fn is_reached(trace: &Trace<'_>, attempts: &[&Attempt]) -> Option<bool> {
     let mut intents: Vec<IntentId> = attempts.iter().map(|attempt| attempt.intent).collect();
     intents.sort_unstable();
     intents.dedup();
@@ -24,12 +25,15 @@ pub(super) fn is_reached(trace: &Trace<'_>, attempts: &[&Attempt]) -> bool {
         trace.steps.of_intent(*intent).filter(|at| at.step.asked >= begin).collect()
     };
     let steps: Vec<Vec<Placed<'_>>> = intents.iter().map(of_burst).collect();
+    if steps.iter().all(Vec::is_empty) {
+        return None;
+    }
     let end = committed(&steps).unwrap_or_else(|| first_answer(attempts));
     let at_work = intents.iter().zip(&steps).map(|(intent, steps)| {
         let early = steps.iter().filter(|at| at.step.asked < end);
         began(&trace.locks, early, *intent, attempts)
     });
-    at_work.sum::<usize>() >= 2
+    Some(at_work.sum::<usize>() >= 2)
 }
 
 /// When the first of them asked for its COMMIT: that of an order or of stock, where there is one.

@@ -7,7 +7,7 @@
 
 use std::rc::Rc;
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 
 use crate::history::IntentId;
 
@@ -15,6 +15,8 @@ use crate::history::IntentId;
 const MOST_SHARING: usize = 64;
 /// Words that are learned; further ones are not.
 const MOST_LEARNED: usize = 1_000_000;
+/// A user or a key that is shorter would be found in everything.
+const SHORTEST_GIVEN: usize = 4;
 /// A value that is shorter may come up by chance.
 const SHORTEST_LEARNED: usize = 12;
 
@@ -32,7 +34,7 @@ pub struct Expected {
 /// Whose a word is.
 #[derive(Clone, Debug)]
 enum Owners {
-    These(Rc<[IntentId]>),
+    These(Rc<Vec<IntentId>>),
     /// Too many to be told apart.
     Many,
 }
@@ -42,6 +44,8 @@ pub(super) struct Tokens {
     given: HashMap<Box<[u8]>, Owners>,
     products: HashMap<i64, Owners>,
     learned: HashMap<Box<[u8]>, Option<IntentId>>,
+    /// Intents that act on an order.
+    acting: HashSet<IntentId>,
 }
 
 /// What the words of a frame come to.
@@ -56,9 +60,19 @@ pub(super) struct Named {
 impl Tokens {
     pub(super) fn expect(&mut self, intents: Vec<Expected>) {
         for Expected { intent, user, key, product, entity } in intents {
+            if entity.is_some() {
+                self.acting.insert(intent);
+            }
             for word in [Some(user), Some(key), entity].into_iter().flatten() {
-                if word.len() >= 4 {
-                    share(self.given.entry(word.into_bytes().into()).or_insert(none()), intent);
+                if word.len() >= SHORTEST_GIVEN {
+                    let owners = self.given.entry(word.into_bytes().into()).or_insert(none());
+                    // Whoever acts on an order comes after it was placed.
+                    if self.acting.contains(&intent)
+                        && let Owners::These(these) = owners
+                    {
+                        Rc::make_mut(these).retain(|other| self.acting.contains(other));
+                    }
+                    share(owners, intent);
                 }
             }
             if let Some(product) = product {
@@ -85,7 +99,7 @@ impl Tokens {
             return Named::default();
         }
         let mut named = Named::default();
-        let mut candidates: Option<Rc<[IntentId]>> = None;
+        let mut candidates: Option<Rc<Vec<IntentId>>> = None;
         let mut learned = None;
         for word in texts.clone().flat_map(words) {
             let product = number(word).filter(|number| self.products.contains_key(number));
@@ -103,7 +117,7 @@ impl Tokens {
                 learned.get_or_insert(*owner);
             }
         }
-        named.intent = match candidates.as_deref() {
+        named.intent = match candidates.as_deref().map(Vec::as_slice) {
             Some([intent]) => Some(*intent),
             Some([]) => None,
             _ => learned,
@@ -146,7 +160,7 @@ fn number(word: &[u8]) -> Option<i64> {
 }
 
 fn none() -> Owners {
-    Owners::These(Rc::new([]))
+    Owners::These(Rc::default())
 }
 
 fn share(owners: &mut Owners, intent: IntentId) {
@@ -154,18 +168,18 @@ fn share(owners: &mut Owners, intent: IntentId) {
     if these.contains(&intent) {
         return;
     }
-    *owners = if these.len() < MOST_SHARING {
-        Owners::These(these.iter().copied().chain([intent]).collect())
+    if these.len() < MOST_SHARING {
+        Rc::make_mut(these).push(intent);
     } else {
-        Owners::Many
-    };
+        *owners = Owners::Many;
+    }
 }
 
-fn both(one: Option<Rc<[IntentId]>>, other: &Rc<[IntentId]>) -> Rc<[IntentId]> {
+fn both(one: Option<Rc<Vec<IntentId>>>, other: &Rc<Vec<IntentId>>) -> Rc<Vec<IntentId>> {
     match one {
         None => Rc::clone(other),
         Some(one) if one.iter().all(|intent| other.contains(intent)) => one,
-        Some(one) => one.iter().copied().filter(|intent| other.contains(intent)).collect(),
+        Some(one) => Rc::new(one.iter().copied().filter(|intent| other.contains(intent)).collect()),
     }
 }
 
@@ -205,6 +219,16 @@ mod tests {
         assert_eq!(intent(&mut tokens, &["u-other-000 1234"]), None);
         let product = tokens.name([&b"lock:stock:9000"[..]].into_iter());
         assert_eq!((product.product, product.is_of_the_run), (Some(9_000), true));
+    }
+
+    #[test]
+    fn who_acts_on_an_order_comes_after_who_placed_it() {
+        let mut tokens = tokens();
+        let pay =
+            Expected { entity: Some("17".to_owned()), ..expected(7, "u-run-000", "k-7", 9_000) };
+        tokens.expect(vec![pay]);
+        assert_eq!(intent(&mut tokens, &["u-run-000"]), Some(7));
+        assert_eq!(intent(&mut tokens, &["k-run-000"]), Some(0));
     }
 
     #[test]

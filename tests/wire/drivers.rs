@@ -15,11 +15,11 @@ use tokio::process::Command;
 use crate::ends::{LIMIT, Proxy, proxy_to, until};
 use crate::lab::Ground;
 
-fn local(port: u16) -> SocketAddr {
+pub fn local(port: u16) -> SocketAddr {
     (Ipv4Addr::LOCALHOST, port).into()
 }
 
-async fn postgres_proxy(ground: &Ground) -> (Proxy, String) {
+pub async fn postgres_proxy(ground: &Ground) -> (Proxy, String) {
     let proxy = proxy_to(Wire::Postgres, local(ground.postgres_port())).await;
     // With `prefer` the driver asks for encryption first.
     let url = format!("postgres://postgres@{}/postgres?sslmode=prefer", proxy.address());
@@ -27,7 +27,7 @@ async fn postgres_proxy(ground: &Ground) -> (Proxy, String) {
 }
 
 /// Ends a proxy whose links have all ended by themselves, read to the last byte.
-async fn finish(proxy: Proxy) -> Counts {
+pub async fn finish(proxy: Proxy) -> Counts {
     let counts = until(&proxy, |counts| counts.open == 0).await;
     assert_eq!((counts.opaque, counts.reset, counts.untold), (0, 0, 0), "{counts:?}");
     assert_eq!(counts.frames(Side::Client, "other") + counts.frames(Side::Server, "other"), 0);

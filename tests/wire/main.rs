@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like the tests themselves")]
 
+mod clients;
 mod cuts;
 mod driver_steps;
 mod drivers;
@@ -29,4 +30,5 @@ mod redis_steps;
 mod relay;
 mod shop;
 mod tls;
+mod tokio_postgres;
 mod watched;
