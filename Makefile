@@ -27,8 +27,8 @@ docs:
 
 # Comparisons with peers, as ratios within one run.
 bench:
-	@.ci/prepare
-	cargo bench --locked --bench client --bench drill --bench audit --bench shop
+	@.ci/prepare bench
+	cargo bench --locked --bench client --bench drill --bench audit --bench shop --bench wire
 
 # What takes longer than the gate allows: many repetitions, kill campaigns, fuzzing. Writes
 # docs/measured/.

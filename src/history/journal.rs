@@ -107,6 +107,11 @@ impl Recorder {
         Lines { text: Vec::new(), facts: 0, secrets: self.secrets.clone() }
     }
 
+    /// The same, with room for about as much as is recorded at once.
+    pub fn parcel(&self) -> Lines {
+        Lines { text: Vec::with_capacity(PARCEL + PARCEL / 4), ..self.lines() }
+    }
+
     /// Writes down what was gathered, and leaves nothing behind.
     pub async fn record_all(&self, lines: &mut Lines) {
         if lines.facts > 0 {

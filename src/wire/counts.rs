@@ -44,12 +44,39 @@ pub struct Counts {
     pub lost: u64,
     /// Steps that couldn't be named, by what the client says that it is.
     pub unnamed: BTreeMap<String, u64>,
-    frames: BTreeMap<(Side, &'static str), u64>,
+    client_frames: Kinds,
+    server_frames: Kinds,
+}
+
+/// How many there were of each kind, in the order of their names.
+///
+/// There are a dozen kinds and each frame is counted, so they are found by where their names are and
+/// not by what they say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Kinds(Vec<(&'static str, u64)>);
+
+impl Kinds {
+    fn add(&mut self, kind: &'static str, count: u64) {
+        match self.0.iter_mut().find(|(other, _)| std::ptr::eq(*other, kind)) {
+            Some((_, counted)) => *counted += count,
+            None => self.add_by_name(kind, count),
+        }
+    }
+
+    fn add_by_name(&mut self, kind: &'static str, count: u64) {
+        match self.0.binary_search_by_key(&kind, |(other, _)| other) {
+            Ok(place) => self.0[place].1 += count,
+            Err(place) => self.0.insert(place, (kind, count)),
+        }
+    }
 }
 
 impl Counts {
     pub(super) fn frame(&mut self, from: Side, kind: &'static str) {
-        *self.frames.entry((from, kind)).or_default() += 1;
+        match from {
+            Side::Client => self.client_frames.add(kind, 1),
+            Side::Server => self.server_frames.add(kind, 1),
+        }
     }
 
     /// Adds what another proxy of the same wire has seen.
@@ -71,8 +98,11 @@ impl Counts {
         for (driver, count) in &other.unnamed {
             *self.unnamed.entry(driver.clone()).or_default() += count;
         }
-        for (kind, count) in &other.frames {
-            *self.frames.entry(*kind).or_default() += count;
+        for (kind, count) in &other.client_frames.0 {
+            self.client_frames.add(kind, *count);
+        }
+        for (kind, count) in &other.server_frames.0 {
+            self.server_frames.add(kind, *count);
         }
     }
 
@@ -98,7 +128,10 @@ impl Counts {
 
     /// Every kind of frame that has come from there, and how many.
     pub fn kinds(&self, from: Side) -> impl Iterator<Item = (&'static str, u64)> {
-        let of_side = self.frames.iter().filter(move |((side, _), _)| *side == from);
-        of_side.map(|((_, kind), count)| (*kind, *count))
+        let kinds = match from {
+            Side::Client => &self.client_frames,
+            Side::Server => &self.server_frames,
+        };
+        kinds.0.iter().copied()
     }
 }

@@ -108,20 +108,20 @@ impl Exchanges {
         }
     }
 
-    /// The next step that is over, noise left out.
-    pub(super) fn take_over(&mut self) -> Option<Exchange> {
-        loop {
-            let front = self.open.front()?;
-            if front.step.delivered.is_none() && !self.is_ended {
-                return None;
-            }
-            self.first += 1;
-            self.unforwarded = self.unforwarded.max(self.first);
-            let exchange = self.open.pop_front()?;
+    /// Lets go of the steps that are over; `write` is shown each, noise left out.
+    pub(super) fn close(&mut self, mut write: impl FnMut(&Step<Rc<str>>)) {
+        let is_over = |exchange: &Exchange| exchange.step.delivered.is_some() || self.is_ended;
+        let over = self.open.iter().take_while(|exchange| is_over(exchange));
+        let mut count = 0;
+        for exchange in over {
+            count += 1;
             if !exchange.is_noise {
-                return Some(exchange);
+                write(&exchange.step);
             }
         }
+        self.open.drain(..count);
+        self.first += count as u64;
+        self.unforwarded = self.unforwarded.max(self.first);
     }
 
     /// The link is over, and with it every step.

@@ -25,6 +25,35 @@ pub(super) enum KeyKind {
     Other,
 }
 
+/// What the words of a key say that it holds.
+#[derive(Clone, Copy, Debug, Default)]
+struct Said {
+    fence: bool,
+    lease: bool,
+    record: bool,
+}
+
+impl Said {
+    /// In one pass: this is asked of each command of Redis.
+    fn by(key: &str) -> Self {
+        let (mut said, mut rest) = (Self::default(), key.as_bytes());
+        while let [first, ..] = rest {
+            let begins = |word: &str| {
+                rest.get(..word.len()).is_some_and(|it| it.eq_ignore_ascii_case(word.as_bytes()))
+            };
+            match first.to_ascii_lowercase() {
+                b'f' => said.fence |= begins("fence") || begins("fencing"),
+                b'l' => said.lease |= begins("lock") || begins("lease"),
+                b'm' => said.lease |= begins("mutex"),
+                b'i' => said.record |= begins("idem"),
+                _ => {}
+            }
+            rest = &rest[1..];
+        }
+        said
+    }
+}
+
 impl Guide {
     /// `has_key`: the key of Redis carries the idempotency key of an intent.
     pub(super) fn kind_of_key(&self, key: &str, has_key: bool) -> KeyKind {
@@ -38,17 +67,12 @@ impl Guide {
         {
             return KeyKind::Record;
         }
-        let has = |words: &[&str]| {
-            let key = key.as_bytes();
-            words.iter().any(|word| {
-                key.windows(word.len()).any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
-            })
-        };
-        if has(&["fence", "fencing"]) {
+        let said = Said::by(key);
+        if said.fence {
             KeyKind::Fence
-        } else if self.lock_keys.is_none() && has(&["lock", "lease", "mutex"]) {
+        } else if self.lock_keys.is_none() && said.lease {
             KeyKind::Lease
-        } else if self.record_keys.is_none() && (has(&["idem"]) || has_key) {
+        } else if self.record_keys.is_none() && (said.record || has_key) {
             KeyKind::Record
         } else {
             KeyKind::Other

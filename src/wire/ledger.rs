@@ -34,6 +34,8 @@ pub(super) struct Ledger {
     statements: RefCell<HashMap<Box<[u8]>, StatementId>>,
     /// There is something to hand over.
     waits: Notify,
+    /// There is so much of it that it shouldn't wait.
+    is_due: Notify,
 }
 
 impl Ledger {
@@ -44,6 +46,7 @@ impl Ledger {
             lines: RefCell::new(lines),
             statements: RefCell::new(HashMap::new()),
             waits: Notify::new(),
+            is_due: Notify::new(),
         }
     }
 
@@ -84,15 +87,22 @@ impl Ledger {
 
     fn add(&self, add: impl FnOnce(&mut Lines)) {
         if let Some(lines) = self.lines.borrow_mut().as_mut() {
+            let (before, were_many) = (lines.bytes(), lines.are_many());
             add(lines);
-            self.waits.notify_one();
+            // Said once a parcel: to say it for each line would cost as much as the line.
+            if before == 0 {
+                self.waits.notify_one();
+            }
+            if !were_many && lines.are_many() {
+                self.is_due.notify_one();
+            }
         }
     }
 
     /// Hands everything over.
     pub(super) async fn write_all(&self) {
         let Some(recorder) = &self.recorder else { return };
-        let mut lines = recorder.lines();
+        let mut lines = recorder.parcel();
         if let Some(waiting) = self.lines.borrow_mut().as_mut() {
             std::mem::swap(&mut lines, waiting);
         }
@@ -104,7 +114,8 @@ impl Ledger {
 pub(super) async fn keep_writing(observer: Rc<Observer>) {
     loop {
         observer.ledger.waits.notified().await;
-        tokio::time::sleep(PAUSE).await;
+        // Lines that pile up would move again and again while their buffer grows.
+        let _ = tokio::time::timeout(PAUSE, observer.ledger.is_due.notified()).await;
         observer.ledger.write_all().await;
     }
 }

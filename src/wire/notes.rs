@@ -125,14 +125,20 @@ impl Notes {
 
     /// Writes the steps down that are over.
     fn write_steps(&mut self) {
-        while let Some(over) = self.exchanges.take_over() {
+        let (mut steps, mut owned, mut lost) = (0, 0, 0);
+        let mut exchanges = std::mem::take(&mut self.exchanges);
+        exchanges.close(|step| {
             self.write_link();
-            self.observer.ledger.step(&over.step, |lost| self.count(|counts| counts.lost += lost));
-            self.count(|counts| {
-                counts.steps += 1;
-                counts.owned += u64::from(over.step.intent.is_some());
-            });
-        }
+            self.observer.ledger.step(step, |count| lost += count);
+            steps += 1;
+            owned += u64::from(step.intent.is_some());
+        });
+        self.exchanges = exchanges;
+        self.count(|counts| {
+            counts.steps += steps;
+            counts.owned += owned;
+            counts.lost += lost;
+        });
     }
 
     fn write_link(&mut self) {

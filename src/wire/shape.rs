@@ -35,12 +35,13 @@ pub(super) fn of_path(target: &str, tokens: &Tokens) -> String {
 /// Whether it names one thing of many.
 fn is_id(segment: &str, tokens: &Tokens) -> bool {
     let bytes = segment.as_bytes();
+    let is_known = || !tokens.is_empty() && words(bytes).any(|word| tokens.knows(word));
     let has_digit = bytes.iter().any(u8::is_ascii_digit);
     if !has_digit {
-        return words(bytes).any(|word| tokens.knows(word));
+        return is_known();
     }
     let is_number = bytes.iter().all(u8::is_ascii_digit);
-    is_number || bytes.len() > LONGEST_WORD || words(bytes).any(|word| tokens.knows(word))
+    is_number || bytes.len() > LONGEST_WORD || is_known()
 }
 
 /// `cart` of `cart_42`.

@@ -20,7 +20,7 @@ type Told = (String, Vec<String>, Option<[u8; 20]>, Option<u128>);
 
 fn told(request: &Request<'_>) -> Told {
     let keys = request.keys().map(|key| key.text().unwrap().to_owned());
-    let verb = request.verb().unwrap_or_default().into_owned();
+    let verb = request.verb().unwrap_or_default().to_owned();
     (verb, keys.collect(), request.script(), request.lease().map(|lease| lease.as_millis()))
 }
 

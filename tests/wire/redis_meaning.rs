@@ -32,7 +32,7 @@ fn reply(bytes: &[u8], check: impl Fn(&Reply<'_>)) {
 }
 
 fn verb(request: &Request<'_>) -> Option<String> {
-    request.verb().map(std::borrow::Cow::into_owned)
+    request.verb().map(str::to_owned)
 }
 
 fn lease(request: &Request<'_>) -> Option<Duration> {

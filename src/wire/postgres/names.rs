@@ -5,9 +5,10 @@
 //! queue until it is answered, each with what the name meant before, and is undone when the server
 //! skips it.
 
-use std::collections::HashMap;
 use std::collections::VecDeque;
 use std::sync::Arc;
+
+use foldhash::HashMap;
 
 use super::reply::{Reply, Transaction};
 use super::request::{Request, Target};

@@ -39,7 +39,10 @@ impl Statement {
 pub(super) fn deallocated(sql: &[u8]) -> Vec<Vec<u8>> {
     let mut names = Vec::new();
     // Nearly all texts have none, and this is asked of each.
-    if !sql.windows(VERB.len()).any(|word| word.eq_ignore_ascii_case(VERB)) {
+    let is_there = |at: usize| {
+        sql.get(at..at + VERB.len()).is_some_and(|word| word.eq_ignore_ascii_case(VERB))
+    };
+    if !memchr::memchr2_iter(b'd', b'D', sql).any(is_there) {
         return names;
     }
     let mut words = Words { rest: sql };

@@ -36,6 +36,8 @@ pub(super) struct Capture {
     in_script: bool,
     /// How much of `kept` is the script's.
     script_kept: usize,
+    /// The command's name in capitals, once [`Self::read_verb`] has read it.
+    verb: String,
 }
 
 impl Capture {
@@ -47,6 +49,7 @@ impl Capture {
             script: None,
             in_script: false,
             script_kept: 0,
+            verb: String::new(),
         }
     }
 
@@ -57,6 +60,22 @@ impl Capture {
         self.script = None;
         self.in_script = false;
         self.script_kept = 0;
+        self.verb.clear();
+    }
+
+    /// Reads the command's name, which is asked for many times over.
+    pub(super) fn read_verb(&mut self) {
+        self.verb.clear();
+        let verb =
+            self.arguments.first().filter(|verb| (verb.end - verb.start) as u64 == verb.length);
+        let verb = verb.and_then(|verb| std::str::from_utf8(&self.kept[verb.start..verb.end]).ok());
+        self.verb.push_str(verb.unwrap_or_default());
+        self.verb.make_ascii_uppercase();
+    }
+
+    /// The command's name in capitals; empty where there is none, or none that can be read.
+    pub(super) fn verb(&self) -> &str {
+        &self.verb
     }
 
     /// An argument of this many bytes comes.

@@ -1,6 +1,5 @@
 //! A request to Redis: its verb, keys, options and script.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use crate::wire::Part;
@@ -36,13 +35,8 @@ impl<'a> Request<'a> {
 
     /// The command's name in capitals. None in an empty request, which Redis ignores without a
     /// reply.
-    pub fn verb(&self) -> Option<Cow<'a, str>> {
-        let verb = self.argument(0)?.whole_text()?;
-        Some(if verb.bytes().any(|byte| byte.is_ascii_lowercase()) {
-            Cow::Owned(verb.to_ascii_uppercase())
-        } else {
-            Cow::Borrowed(verb)
-        })
+    pub fn verb(&self) -> Option<&'a str> {
+        Some(self.capture.verb()).filter(|verb| !verb.is_empty())
     }
 
     /// How many arguments have come, the verb included.
@@ -58,14 +52,14 @@ impl<'a> Request<'a> {
     /// The keys, as far as the command is known and they are kept.
     pub fn keys(&self) -> impl Iterator<Item = Part<'a>> + use<'a> {
         let request = *self;
-        let places = commands::keys(self.verb().as_deref().unwrap_or_default(), self);
+        let places = commands::keys(self.verb().unwrap_or_default(), self);
         places.map_while(move |place| request.argument(place))
     }
 
     /// SHA-1 of the script that runs (EVAL, EVALSHA) or is stored (SCRIPT LOAD): one identity
     /// whether its source or its hash was sent. Of a source only when all of it has come.
     pub fn script(&self) -> Option<[u8; 20]> {
-        match self.verb()?.as_ref() {
+        match self.verb()? {
             "EVALSHA" | "EVALSHA_RO" => sha1(self.argument(1)?.whole_text()?),
             _ if self.is_whole => self.capture.script(),
             _ => None,
@@ -79,7 +73,7 @@ impl<'a> Request<'a> {
 
     /// How long this request lets its key live: SET with PX or EX, PEXPIRE, EXPIRE, PSETEX, SETEX.
     pub fn lease(&self) -> Option<Duration> {
-        match self.verb()?.as_ref() {
+        match self.verb()? {
             "SET" => commands::set_options(self).lease,
             "PEXPIRE" | "PSETEX" => self.number(2).map(Duration::from_millis),
             "EXPIRE" | "SETEX" => self.number(2).map(Duration::from_secs),

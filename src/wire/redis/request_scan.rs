@@ -123,6 +123,7 @@ impl Scanner for Requests {
             let is_told = self.is_told;
             self.is_told |= is_end || self.at - self.start >= TOLD_AFTER;
             if self.state != State::Opaque && self.is_told && !is_told {
+                self.capture.read_verb();
                 seen(Mark::Known(self.frame(is_end)));
             }
             if is_end {

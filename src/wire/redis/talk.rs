@@ -61,7 +61,7 @@ fn replies_at(replies: &Replies) -> u64 {
 
 /// By what a command means for the connection.
 fn kind_of_request(request: &Request<'_>) -> &'static str {
-    match request.verb().as_deref() {
+    match request.verb() {
         Some("EVAL" | "EVALSHA" | "EVAL_RO" | "EVALSHA_RO" | "FCALL" | "FCALL_RO") => "script",
         Some("MULTI" | "EXEC" | "DISCARD" | "WATCH" | "UNWATCH") => "transaction",
         Some("SUBSCRIBE" | "PSUBSCRIBE" | "SSUBSCRIBE") => "subscription",

@@ -84,27 +84,27 @@ impl Tracker {
             notes.unnamed();
             return self.owe_nothing();
         };
-        if ends_pairing(&verb, request) {
+        if ends_pairing(verb, request) {
             self.is_over = true;
             return notes.stream();
         }
-        if &*verb == "MULTI" {
+        if verb == "MULTI" {
             self.multis += 1;
             self.multi = Some(self.multis);
         }
         let multi = self.multi;
-        if matches!(&*verb, "EXEC" | "DISCARD" | "RESET") {
+        if matches!(verb, "EXEC" | "DISCARD" | "RESET") {
             self.multi = None;
         }
-        if &*verb == "CLIENT" || &*verb == "HELLO" {
+        if verb == "CLIENT" || verb == "HELLO" {
             driver(request, notes);
         }
-        if NOISE.contains(&&*verb) {
+        if NOISE.contains(&verb) {
             notes.noise();
             return self.owe_nothing();
         }
         let identity = identity(request);
-        let step = self.step(&verb, request, multi, notes);
+        let step = self.step(verb, request, multi, notes);
         match notes.exchanges.open(step, identity) {
             Some(id) => {
                 self.mark_resent(id, identity, notes);
@@ -294,7 +294,7 @@ fn identity(request: &Request<'_>) -> u64 {
 }
 
 fn source<'a>(request: &Request<'a>) -> Option<&'a str> {
-    match request.verb()?.as_ref() {
+    match request.verb()? {
         "EVAL" | "EVAL_RO" => request.argument(1)?.whole_text(),
         "SCRIPT" => request.argument(2)?.whole_text(),
         _ => None,
