@@ -34,9 +34,8 @@ impl Journal {
 pub fn run(words: &[String]) {
     let port = |word: &str| SocketAddr::from(([127, 0, 0, 1], word.parse().unwrap()));
     let [journal, postgres, redis] = words else { panic!("three words are needed: {words:?}") };
-    let specs = [(Wire::Postgres, postgres), (Wire::Redis, redis)].map(|(wire, server)| {
-        ProxySpec { listen: port("0"), upstream: port(server).into(), wire, instance: None }
-    });
+    let specs = [(Wire::Postgres, postgres), (Wire::Redis, redis)]
+        .map(|(wire, server)| ProxySpec::new(wire, port("0"), port(server).into()));
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(serve(Path::new(journal), specs.into()));
 }
