@@ -110,13 +110,17 @@ fn name<'a>(bench: &Bench<'a>, phase: PhaseId) -> &'a str {
 
 fn unreached(bench: &Bench<'_>, one: &Overlap) -> String {
     let (thing, many) = things(bench, one.phase);
+    let seen = if one.watched == one.keys {
+        String::new()
+    } else {
+        format!(" of {} on the wires", thousands(one.watched))
+    };
     format!(
-        "phase `{}`: {} had two attempts in flight, but only {} of {} on the wires had a second one at \
-         work before the first COMMIT",
+        "phase `{}`: {} had two attempts in flight, but only {}{seen} had a second one at work before the \
+         first COMMIT",
         name(bench, one.phase),
         share(one.overlapped, one.keys, &thing, &many),
         thousands(one.reached.unwrap_or(0)),
-        thousands(one.watched)
     )
 }
 

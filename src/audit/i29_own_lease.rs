@@ -105,7 +105,7 @@ fn wrong<'a>(
 ) -> Option<(Wrong, Sight<'a>)> {
     let (sent, since) = (grant.step.forwarded?, grant.step.answered?);
     let mut until = sent.plus(Duration::from_millis(grant.step.lease_ms?));
-    for at in later {
+    for (place, at) in later.iter().enumerate() {
         let step = at.step;
         if step.asked > until {
             return None;
@@ -116,6 +116,10 @@ fn wrong<'a>(
         if let Some(wrong) = wrong
             && !(wrong == Wrong::Shared && may_be_given_up(steps, grant, at))
         {
+            // What was asked for later may have been done before it all the same.
+            if later[place + 1..].iter().any(|other| may_end_before(locks, grant, other, at)) {
+                return None;
+            }
             return Some((wrong, sight(key, grant, at, wrong, until)));
         }
         if is_harmless(step) || is_in_vain(grant.step, step) {
@@ -124,6 +128,20 @@ fn wrong<'a>(
         until = goes_on(locks, grant.step, step, until)?;
     }
     None
+}
+
+/// Whether a step may have ended the lease by the time another one was answered.
+fn may_end_before(
+    locks: &Locks<'_>,
+    grant: &Placed<'_>,
+    step: &Placed<'_>,
+    other: &Placed<'_>,
+) -> bool {
+    let step = step.step;
+    Some(step.asked) <= other.step.answered
+        && !is_harmless(step)
+        && !is_in_vain(grant.step, step)
+        && goes_on(locks, grant.step, step, RunTime(u64::MAX)).is_none()
 }
 
 /// Until when a lease certainly lives after a step that may have changed it; nothing if that is open.

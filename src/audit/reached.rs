@@ -14,8 +14,8 @@ use super::locks::{Locks, is_bid, is_removal};
 use super::steps::Placed;
 use super::trace::{Trace, is_commit};
 
-/// Whether two of a thing's attempts were at work at once. `None`: no step named any of them, so that
-/// the wires can't tell.
+/// Whether two of a thing's attempts were at work at once. `None`: the wires can't tell, because no step
+/// names some of them, as where two intents share all words that they are known by.
 pub(super) fn is_reached(trace: &Trace<'_>, attempts: &[&Attempt]) -> Option<bool> {
     let mut intents: Vec<IntentId> = attempts.iter().map(|attempt| attempt.intent).collect();
     intents.sort_unstable();
@@ -25,15 +25,13 @@ pub(super) fn is_reached(trace: &Trace<'_>, attempts: &[&Attempt]) -> Option<boo
         trace.steps.of_intent(*intent).filter(|at| at.step.asked >= begin).collect()
     };
     let steps: Vec<Vec<Placed<'_>>> = intents.iter().map(of_burst).collect();
-    if steps.iter().all(Vec::is_empty) {
-        return None;
-    }
     let end = committed(&steps).unwrap_or_else(|| first_answer(attempts));
     let at_work = intents.iter().zip(&steps).map(|(intent, steps)| {
         let early = steps.iter().filter(|at| at.step.asked < end);
         began(&trace.locks, early, *intent, attempts)
     });
-    Some(at_work.sum::<usize>() >= 2)
+    let is_reached = at_work.sum::<usize>() >= 2;
+    (is_reached || !steps.iter().any(Vec::is_empty)).then_some(is_reached)
 }
 
 /// When the first of them asked for its COMMIT: that of an order or of stock, where there is one.

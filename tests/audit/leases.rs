@@ -71,6 +71,20 @@ fn leases_one_after_the_other_are_their_holders_alone() {
 }
 
 #[test]
+fn what_was_asked_for_later_may_have_been_done_before() {
+    let mut pair = Pair::new();
+    pair.grant(100, 0);
+    // It waited at the server while the holder let go.
+    pair.grant(300, 1).answered = Some(ms(420));
+    pair.unlock(350, 0, "1");
+    assert_eq!(pair.found(), NONE);
+    pair.drill.history.steps.last_mut().unwrap().asked = ms(430);
+    let late = pair.drill.history.steps.last_mut().unwrap();
+    (late.forwarded, late.answered) = (Some(ms(431)), Some(ms(432)));
+    assert_eq!(pair.found(), ["I29"]);
+}
+
+#[test]
 fn a_late_del_removes_the_next_holders_lease() {
     let mut pair = Pair::new();
     pair.grant(100, 0);
