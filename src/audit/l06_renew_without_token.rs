@@ -25,7 +25,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
             .steps
             .iter()
             .filter(is_grant)
-            .find_map(|grant| Some((grant, renewal(request, grant)?)))?;
+            .find_map(|grant| Some((grant, renewal(bench, request, grant)?)))?;
         let key = grant.step.subject.as_deref()?;
         let because = format!(
             "a lease that had become another's would have been prolonged, because {} at {} names \
@@ -37,11 +37,17 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     })
 }
 
-fn renewal<'r, 'a>(request: &'r Request<'a>, grant: &Placed<'a>) -> Option<&'r Placed<'a>> {
-    let first = first_term(request, grant);
+fn renewal<'r, 'a>(
+    bench: &Bench<'a>,
+    request: &'r Request<'a>,
+    grant: &Placed<'a>,
+) -> Option<&'r Placed<'a>> {
+    // A request may take a lock several times, and each of them has a first end of its own.
+    let grants = request.steps.iter().filter(|at| bench.trace.locks.is_grant(at.step));
+    let firsts: Vec<_> = grants.filter_map(|grant| first_term(request, grant)).collect();
     let later = request.steps.iter().skip_while(|at| !std::ptr::eq(at.step, grant.step)).skip(1);
     later
         .filter(|at| at.step.subject == grant.step.subject)
-        .filter(|at| !first.is_some_and(|first| std::ptr::eq(first.step, at.step)))
+        .filter(|at| !firsts.iter().any(|first| std::ptr::eq(first.step, at.step)))
         .find(|at| is_renewal(at.step) && at.step.is_done() && !at.step.compares)
 }

@@ -278,3 +278,16 @@ fn a_renewal_by_name_is_told_from_the_command_that_ends_a_lock() {
     });
     assert_eq!(ids(&drill.judge()), ["L4", "L6"]);
 }
+
+#[test]
+fn a_lock_that_is_taken_twice_with_an_end_of_its_own_each_is_renewed_by_neither() {
+    let mut drill = watched(1);
+    let mut hand = Hand::new(&mut drill, 0);
+    for _ in 0..2 {
+        hand.on_lock("SETNX", "", Role::Lock, "1").token = Some(7);
+        hand.on_lock("PEXPIRE", "", Role::Renew, "1").lease_ms = Some(3_000);
+        let unlock = hand.on_lock("EVALSHA", "unlock", Role::Unlock, "1");
+        (unlock.token, unlock.compares) = (Some(7), true);
+    }
+    only(&drill.judge(), "L4");
+}
