@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::codes::{Code, Severity};
-use crate::history::{AttemptId, Doubt, PhaseId, RunTime};
+use crate::history::{AttemptId, Doubt, InstanceId, PhaseId, RunTime, Step};
 
 /// The three verdicts. Violated beats inconclusive beats passed.
 #[derive(
@@ -87,6 +87,19 @@ pub struct Witness {
     /// Order rows that belong to it, by id.
     pub orders: Vec<String>,
     pub product: Option<i64>,
+    /// What was done for it on the wires, in the order in which it was asked.
+    pub steps: Vec<Seen>,
+}
+
+/// A step of a witness.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    pub step: Step,
+    /// Who made it, where no other attempt of the intent can have.
+    pub attempt: Option<AttemptId>,
+    pub instance: Option<InstanceId>,
+    /// The order that its transaction wrote, where that is known.
+    pub order: Option<String>,
 }
 
 /// Where every attempt and every intent went. It must balance.
@@ -149,7 +162,7 @@ pub struct Scene {
     /// Microseconds of run time; absent where only the order is known.
     #[schemars(with = "Option<u64>")]
     pub at: Option<RunTime>,
-    /// `client`, `redis`, `postgres`, `target`.
+    /// `client`, `redis`, `postgres`, `http`, `target`.
     pub seen_by: String,
     pub what: String,
 }

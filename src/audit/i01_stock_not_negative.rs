@@ -66,6 +66,7 @@ fn finding(bench: &Bench<'_>, below: &BTreeMap<&str, (i64, &str, RunTime)>) -> F
             attempts: Vec::new(),
             orders: bench.orders_of_product(product, 2),
             product: id,
+            ..Witness::default()
         },
         therefore: vec![format!(
             "more than there was has left the stock of product {product}, because it held {} at the \

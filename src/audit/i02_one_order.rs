@@ -164,6 +164,7 @@ fn finding(bench: &Bench<'_>, excesses: &[Excess<'_>], witness: &Excess<'_>) -> 
             attempts: attempts.iter().map(|attempt| attempt.id).collect(),
             orders: witness.orders.iter().take(3).map(|row| row.id.to_string()).collect(),
             product: bench.index.keys[witness.groups[0]].variants.first().map(|v| v.intent.product),
+            ..Witness::default()
         },
         therefore: therefore(bench, witness, &attempts),
         help: help(&attempts, &columns),

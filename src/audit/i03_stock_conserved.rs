@@ -157,6 +157,7 @@ fn finding(bench: &Bench<'_>, wrong: &[Sums<'_>]) -> Finding {
             attempts: bench.told_of(&ids),
             orders: ids,
             product: Some(worst.product),
+            ..Witness::default()
         },
         therefore: vec![therefore(worst)],
         help:

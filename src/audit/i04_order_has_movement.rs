@@ -227,6 +227,7 @@ fn finding(bench: &Bench<'_>, odds: &Odds<'_>, since: &str) -> Option<Finding> {
             attempts: bench.told_of(std::slice::from_ref(order)),
             orders,
             product: witness.product.parse().ok(),
+            ..Witness::default()
         },
         therefore: vec![format!(
             "stock and order weren't changed together, because {because}, {since}"

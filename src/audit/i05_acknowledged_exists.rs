@@ -189,6 +189,7 @@ fn finding(bench: &Bench<'_>, broken: &[Broken<'_>]) -> Finding {
             attempts: vec![witness.attempt.id],
             orders: witness.row.map(|row| row.id.to_string()).into_iter().collect(),
             product: Some(bench.case.history.intent(witness.attempt.intent).product),
+            ..Witness::default()
         },
         therefore: vec![therefore(bench, witness)],
         help: match witness.row {

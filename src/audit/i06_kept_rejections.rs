@@ -46,6 +46,7 @@ pub(super) fn finding(bench: &Bench<'_>) -> Option<Finding> {
             attempts: vec![no.id, yes.id],
             orders: yes.order.iter().map(ToString::to_string).collect(),
             product: Some(bench.case.history.intent(no.intent).product),
+            ..Witness::default()
         },
         therefore: vec![format!(
             "a client that believed the rejection has an order, because {} had got {} at {}, and {}, \

@@ -219,6 +219,7 @@ fn finding(
             attempts: vec![witness.first.id, witness.other.id],
             orders: orders.collect::<BTreeSet<_>>().into_iter().collect(),
             product: Some(bench.case.history.intent(witness.first.intent).product),
+            ..Witness::default()
         },
         therefore: vec![match witness.what {
             What::Orders(_) => format!(

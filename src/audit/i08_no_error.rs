@@ -72,6 +72,7 @@ fn finding(bench: &Bench<'_>, wrong: &[(&KeyGroup<'_>, &Attempt, &Attempt)]) -> 
             attempts: vec![told.id, again.id],
             orders: told.order.iter().map(ToString::to_string).collect(),
             product: Some(bench.case.history.intent(told.intent).product),
+            ..Witness::default()
         },
         therefore: vec![format!(
             "the error isn't the first request's, because {} had got {} at {}, and {}, sent at {}, got \

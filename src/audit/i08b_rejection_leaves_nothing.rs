@@ -79,5 +79,6 @@ pub(super) fn heading(effect: &Effect<'_>, what: &str) -> Witness {
         attempts: vec![effect.rejected.id],
         orders: vec![effect.row.id.to_string()],
         product: effect.row.product.as_ref().and_then(|id| id.parse().ok()),
+        ..Witness::default()
     }
 }

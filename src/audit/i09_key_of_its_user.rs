@@ -92,6 +92,7 @@ fn told(bench: &Bench<'_>, borrowed: &[Borrowed<'_>]) -> Option<Finding> {
             attempts,
             orders: vec![order.to_owned()],
             product: owner.variants.first().map(|variant| variant.intent.product),
+            ..Witness::default()
         },
         therefore: vec![format!(
             "{} of {} was served with {}'s order, because it got {}, and that order is of {} (key {})",
@@ -139,6 +140,7 @@ fn kept_out(bench: &Bench<'_>, refused: &[(&KeyGroup<'_>, &Attempt)]) -> Option<
             attempts: vec![other.id, attempt.id],
             orders: Vec::new(),
             product: Some(bench.case.history.intent(attempt.intent).product),
+            ..Witness::default()
         },
         therefore: vec![format!(
             "{} of {} was measured against {other_user}'s request, because it got {}, {} had sent \

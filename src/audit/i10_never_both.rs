@@ -158,6 +158,7 @@ fn in_rows(
             attempts: witnesses.iter().take(3).map(|attempt| attempt.id).collect(),
             orders: vec![row.id.to_string()],
             product: row.product.as_ref().and_then(|id| id.parse().ok()),
+            ..Witness::default()
         },
         therefore,
         help: HELP.to_owned(),
@@ -189,6 +190,7 @@ fn in_replies(bench: &Bench<'_>, both: &[Both<'_>]) -> Option<Finding> {
             attempts: vec![witness.one.id, witness.other.id],
             orders: vec![witness.entity.to_owned()],
             product: Some(bench.case.history.intent(witness.one.intent).product),
+            ..Witness::default()
         },
         therefore: vec![format!(
             "the target broke its own rule, because on other orders of this run `{one}` was rejected \

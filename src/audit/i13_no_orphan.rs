@@ -105,6 +105,7 @@ fn finding(bench: &Bench<'_>, orphans: &[(&OrderRow, &str)]) -> Option<Finding> 
             attempts: nearest(bench, row),
             orders: vec![row.id.to_string()],
             product: row.product.as_ref().and_then(|id| id.parse().ok()),
+            ..Witness::default()
         },
         therefore: vec![format!("order {} stems from no attempt, because {why}", row.id)],
         help:

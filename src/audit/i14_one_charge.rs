@@ -150,6 +150,7 @@ fn finding(bench: &Bench<'_>, kind: Kind, broken: &[Broken<'_, '_>]) -> Finding 
             attempts: acting_on(bench, first.order),
             orders: vec![first.order.to_owned()],
             product: first.row.and_then(|row| row.product.as_ref()?.parse().ok()),
+            ..Witness::default()
         },
         therefore: vec![kind.therefore(bench, &first)],
         help: kind.help().to_owned(),

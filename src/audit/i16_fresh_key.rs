@@ -162,6 +162,7 @@ fn merging(bench: &Bench<'_>, merged: &[Borrowed<'_>]) -> Option<Finding> {
             attempts,
             orders: vec![order.to_owned()],
             product: owner.variants.first().map(|variant| variant.intent.product),
+            ..Witness::default()
         },
         therefore: vec![format!(
             "two purchases were taken for one, because {} of {} got {}, and that order is of {}, a key \
@@ -198,6 +199,7 @@ fn splitting(bench: &Bench<'_>, split: &[Split<'_>], window: Option<Duration>) -
             attempts: vec![witness.one.id, witness.other.id],
             orders: orders.map(str::to_owned).collect(),
             product: Some(bench.case.history.intent(witness.one.intent).product),
+            ..Witness::default()
         },
         therefore: vec![format!(
             "one order was due, because {} and {} sent equal bodies, and from the first byte of the one \

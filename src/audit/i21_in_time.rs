@@ -108,6 +108,7 @@ fn witness(bench: &Bench<'_>, attempt: &Attempt, what: &str) -> Witness {
         attempts: vec![attempt.id],
         orders: Vec::new(),
         product: Some(intent.product),
+        ..Witness::default()
     }
 }
 

@@ -55,6 +55,7 @@ pub(super) fn finding(bench: &Bench<'_>) -> Option<Finding> {
             attempts: vec![witness.id],
             orders: witness.order.iter().map(ToString::to_string).collect(),
             product: Some(intent.product),
+            ..Witness::default()
         },
         therefore: vec![format!(
             "a client that keeps to the contract can't tell what this means, because {} got {}, and \

@@ -199,6 +199,7 @@ fn unread(bench: &Bench<'_>, attempts: &[&Attempt]) -> Option<Finding> {
             attempts: vec![witness.id],
             orders: Vec::new(),
             product: Some(intent.product),
+            ..Witness::default()
         },
         therefore: vec![format!(
             "the client can't know its order, because {} got {}",
@@ -244,6 +245,7 @@ fn left_over(bench: &Bench<'_>, attempts: &[&Attempt]) -> Option<Finding> {
             attempts: vec![witness.id],
             orders: Vec::new(),
             product: Some(intent.product),
+            ..Witness::default()
         },
         therefore: vec![format!(
             "there was enough for {} at every moment, because it wanted {}, product {} had {} at the \
@@ -284,6 +286,7 @@ fn contradicted(bench: &Bench<'_>, stale: &[Stale<'_>]) -> Option<Finding> {
             attempts: vec![witness.told.id],
             orders: vec![witness.row.id.to_string()],
             product: witness.row.product.as_ref().and_then(|id| id.parse().ok()),
+            ..Witness::default()
         },
         therefore: vec![format!(
             "{name} was told what isn't so, because it got {} and `{}`, the row says {}, and {}",

@@ -170,6 +170,7 @@ fn finding(bench: &Bench<'_>, wrong: &[(KeyForm, &Attempt)]) -> Option<Finding> 
             attempts: vec![witness.id],
             orders: witness.order.iter().map(ToString::to_string).collect(),
             product: Some(intent.product),
+            ..Witness::default()
         },
         therefore: vec![format!(
             "a client that makes this mistake never hears of it, because {} had a key that was {} and \

@@ -64,6 +64,7 @@ fn finding(bench: &Bench<'_>, wrong: &[&Attempt]) -> Option<Finding> {
             attempts: vec![witness.id],
             orders: Vec::new(),
             product: Some(intent.product),
+            ..Witness::default()
         },
         therefore: vec![format!(
             "a client that may leave the key out can't, because {} had none and got {}, and the \

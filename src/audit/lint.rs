@@ -11,8 +11,8 @@ use super::bench::Bench;
 use super::ruling::Ruling;
 use super::steps::Placed;
 use super::trace::Request;
-use super::words::{plural, times};
-use super::{Evidence, Finding, Witness};
+use super::words::{plural, thousands, times};
+use super::{Evidence, Finding, Seen, Witness};
 
 /// The most attempts that a witness names.
 const WITNESSES: usize = 3;
@@ -86,7 +86,7 @@ impl Lint {
         let of = plural(requests, "single request", "single requests");
         let detail = match sights.len() {
             0 => format!("not seen in {of}"),
-            seen => format!("seen {}, in {of}", plural(seen as u64, "time", "times")),
+            seen => format!("seen in {} of {of}", thousands(seen as u64)),
         };
         Ruling::of(self.code, detail, self.finding(bench, sights).into_iter().collect())
     }
@@ -108,6 +108,7 @@ impl Lint {
             witness: Witness {
                 heading: format!("what was done to {}", first.subject),
                 attempts: attempts.into_iter().take(WITNESSES).collect(),
+                steps: first.steps.iter().map(Seen::of).collect(),
                 ..Witness::default()
             },
             therefore: vec![first.because.clone()],

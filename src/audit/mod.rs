@@ -9,6 +9,7 @@
 mod accounting;
 mod answer;
 mod attribution;
+mod authorship;
 mod bench;
 mod columns;
 mod effects;
@@ -26,9 +27,11 @@ mod g8_clock;
 mod g9_complete;
 mod grouped;
 mod i01_stock_not_negative;
+mod i02_in_order;
 mod i02_one_order;
 mod i02_reasons;
 mod i02_refused_inserts;
+mod i03_in_order;
 mod i03_stock_conserved;
 mod i03b_ledger;
 mod i03c_bounds;
@@ -91,13 +94,16 @@ mod trace;
 mod u01_own_checks;
 mod unagreed;
 mod variants;
+mod visits;
 mod windows;
+mod witnessed;
 mod words;
 
 pub use answer::{answer, answer_and_time};
 pub use bench::created;
 pub use finding::{
-    Accounting, Evidence, Finding, Gate, GateState, Judgement, Overlap, Scene, Verdict, Witness,
+    Accounting, Evidence, Finding, Gate, GateState, Judgement, Overlap, Scene, Seen, Verdict,
+    Witness,
 };
 pub use index::same_id;
 pub use live::judge_rows;
@@ -183,7 +189,11 @@ pub fn judge(case: &Case<'_>) -> Judgement {
     index.seat(&attempts);
     let bench = Bench::new(case, index);
     let rulings = CHECKS.map(|check| check(&bench));
-    summed_up(rulings, case.history.doubts.clone(), bench.accounting)
+    let mut judgement = summed_up(rulings, case.history.doubts.clone(), bench.accounting.clone());
+    for finding in &mut judgement.findings {
+        witnessed::attach(&bench, finding);
+    }
+    judgement
 }
 
 /// What several checks came to together.

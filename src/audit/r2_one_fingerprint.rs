@@ -239,6 +239,7 @@ fn finding(
             attempts: vec![witness.accepted.id, witness.other.id],
             orders: orders.collect::<std::collections::BTreeSet<_>>().into_iter().collect(),
             product: Some(bench.case.history.intent(witness.accepted.intent).product),
+            ..Witness::default()
         },
         therefore: vec![because],
         help: "compare the stored fingerprint before anything else, also while in progress, over every \

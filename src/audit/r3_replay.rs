@@ -103,6 +103,7 @@ fn finding(bench: &Bench<'_>, breaks: &[Break<'_>]) -> Option<Finding> {
             attempts: vec![witness.told.id, witness.again.id],
             orders: witness.told.order.iter().map(ToString::to_string).collect(),
             product: Some(bench.case.history.intent(witness.told.intent).product),
+            ..Witness::default()
         },
         therefore: vec![format!(
             "a client that lost the first answer is misled, because {told} had got {} at {}, and \

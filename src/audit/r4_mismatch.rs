@@ -44,6 +44,7 @@ pub(super) fn finding(bench: &Bench<'_>) -> Option<Finding> {
             attempts: vec![attempt.id],
             orders: Vec::new(),
             product: Some(bench.case.history.intent(attempt.intent).product),
+            ..Witness::default()
         },
         therefore: vec![format!(
             "the target took something for a change that isn't one, because until {} was answered no \

@@ -91,6 +91,7 @@ fn finding(bench: &Bench<'_>, wrong: &[(&KeyGroup<'_>, &Attempt)]) -> Option<Fin
             attempts,
             orders: Vec::new(),
             product: Some(bench.case.history.intent(attempt.intent).product),
+            ..Witness::default()
         },
         therefore: vec![format!(
             "there was nothing to wait for, because every other attempt was answered more than a \

@@ -76,6 +76,7 @@ fn without_first(
             attempts: vec![first.id],
             orders: first.order.iter().map(ToString::to_string).collect(),
             product: Some(bench.case.history.intent(first.intent).product),
+            ..Witness::default()
         },
         therefore: vec![format!(
             "one answer of {} must have been the first, because nothing else was sent under the key              that can have placed the order, and all of them carried `{marker}`",
@@ -112,6 +113,7 @@ fn finding(
             attempts: vec![one.id, other.id],
             orders: one.order.iter().map(ToString::to_string).collect(),
             product: Some(bench.case.history.intent(one.intent).product),
+            ..Witness::default()
         },
         therefore: vec![format!(
             "at least one of {} and {} was a replay without its mark, or was executed again, because \

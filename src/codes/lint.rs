@@ -41,7 +41,7 @@ pub static L2: Code = Code {
 pub static L3: Code = Code {
     id: "L3",
     slug: "unlock-in-one-step",
-    title: "locks are compared and removed at once",
+    title: "locks are removed in one step",
     severity: Some(Severity::Protected),
     what: "A lock's holder was asked for by GET, and the lock then removed by DEL. Between the two it may expire \
            and become another's.",
@@ -95,7 +95,7 @@ pub static L6: Code = Code {
 pub static L7: Code = Code {
     id: "L7",
     slug: "writes-within-lease",
-    title: "holders stop when their lease ends",
+    title: "holders stop with their lease",
     severity: Some(Severity::Protected),
     what: "A holder wrote, or committed, although its lease had ended. By then the lock may be another's, and two \
            are at work on one thing.",
@@ -113,7 +113,7 @@ pub static L7: Code = Code {
 pub static L8: Code = Code {
     id: "L8",
     slug: "no-lost-update",
-    title: "writes don't rest on what was read",
+    title: "no stale read is written back",
     severity: Some(Severity::Protected),
     what: "A value was read without a lock, and one computed from it written back without a condition. Whatever \
            others wrote in between is lost.",
