@@ -13,6 +13,40 @@ use crate::profile::KeyScope;
 use super::Need;
 
 pub(super) fn scenes(case: &Case<'_>, witness: &Witness) -> Vec<(Need, Scene)> {
+    let named = named(case, witness);
+    let lines = named.iter().flat_map(|(attempt, name)| lines(case, attempt, name));
+    if witness.steps.is_empty() || named.len() < 2 {
+        return lines.collect();
+    }
+    // Beside the wires' lines there is room for one about who asked.
+    let is_answer = |(need, _): &(Need, Scene)| *need == Need::Key;
+    departures(case, &named).into_iter().chain(lines.filter(is_answer)).collect()
+}
+
+fn departures(case: &Case<'_>, named: &[(&Attempt, String)]) -> Option<(Need, Scene)> {
+    let mut sent: Vec<_> = named
+        .iter()
+        .filter_map(|(attempt, name)| Some((attempt.first_byte?, attempt, name)))
+        .collect();
+    sent.sort_by_key(|(at, attempt, _)| (*at, attempt.id));
+    let &(first, ..) = sent.first()?;
+    let words = sent.iter().map(|(at, attempt, name)| {
+        let to = to(case, attempt);
+        if *at == first { format!("{name} sent{to}") } else { format!("{name} at {at}{to}") }
+    });
+    let what = words.collect::<Vec<_>>().join(", ");
+    Some(scene(Need::Telling, Some(first), what))
+}
+
+/// ` to shop-1`.
+fn to(case: &Case<'_>, attempt: &Attempt) -> String {
+    let instances = &case.history.instances;
+    let instance = instances.iter().find(|instance| instance.id == attempt.instance);
+    instance.map_or_else(String::new, |instance| format!(" to {}", instance.name))
+}
+
+/// The attempts of a witness and what a story calls them.
+pub(super) fn named<'a>(case: &Case<'a>, witness: &Witness) -> Vec<(&'a Attempt, String)> {
     let attempts: Vec<&Attempt> =
         witness.attempts.iter().filter_map(|&id| find(case, |attempt| attempt.id == id)).collect();
     let key = |attempt: &Attempt| {
@@ -25,8 +59,7 @@ pub(super) fn scenes(case: &Case<'_>, witness: &Witness) -> Vec<(Need, Scene)> {
         let intent = case.history.intent(attempt.intent);
         intent.entity.is_some().then_some(intent.request.as_str())
     };
-    let mut scenes = Vec::new();
-    for attempt in attempts {
+    let name = |attempt: &Attempt| {
         let mut name = format!("attempt {}", number(case, attempt));
         if let Some(request) = acts(attempt) {
             name = format!("`{request}`, {name}");
@@ -35,17 +68,15 @@ pub(super) fn scenes(case: &Case<'_>, witness: &Witness) -> Vec<(Need, Scene)> {
             let (user, key) = key(attempt);
             name.push_str(&format!(" of {}", if strings.len() > 1 { key } else { user }));
         }
-        scenes.extend(lines(case, attempt, &name));
-    }
-    scenes
+        name
+    };
+    attempts.iter().map(|attempt| (*attempt, name(attempt))).collect()
 }
 
 fn lines(case: &Case<'_>, attempt: &Attempt, name: &str) -> Vec<(Need, Scene)> {
-    let instances = &case.history.instances;
-    let instance = instances.iter().find(|instance| instance.id == attempt.instance);
-    let to = instance.map_or_else(String::new, |instance| format!(" to {}", instance.name));
     let mut scenes = Vec::new();
     if let Some(at) = attempt.first_byte {
+        let to = to(case, attempt);
         scenes.push(scene(Need::Telling, Some(at), format!("{name} sent{to}")));
     }
     // In a frozen release the target could begin long after the first byte had left.

@@ -6,13 +6,26 @@
 use crate::audit::{Case, Finding, Scene, Witness, created, same_id, thousands};
 use crate::history::{OrderRow, RunTime, Snapshot};
 
-use super::Need;
+use super::{Need, steps};
 
-/// The witness's orders.
+/// The witness's orders whose inserts no wire shows.
 pub(super) fn orders(case: &Case<'_>, witness: &Witness) -> Vec<(Need, Scene)> {
+    unseen_rows(case, witness).into_iter().map(|row| order(case, row)).collect()
+}
+
+/// Their rows. Inserts that can't be told apart stand for them, if there are enough.
+pub(super) fn unseen_rows<'a>(case: &Case<'a>, witness: &Witness) -> Vec<&'a OrderRow> {
     let Some(snapshot) = case.after.or(case.before_repair) else { return Vec::new() };
-    let told = snapshot.orders.iter().filter(|row| is_told(witness, row));
-    told.map(|row| order(case, row)).collect()
+    let inserts = || witness.steps.iter().filter(|seen| steps::is_order(seen));
+    let is_seen = |row: &OrderRow| {
+        inserts().filter_map(|seen| seen.order.as_deref()).any(|id| same_id(id) == same_id(&row.id))
+    };
+    let unseen: Vec<&OrderRow> =
+        snapshot.orders.iter().filter(|row| is_told(witness, row) && !is_seen(row)).collect();
+    match inserts().filter(|seen| seen.order.is_none()).count() >= unseen.len() {
+        true => Vec::new(),
+        false => unseen,
+    }
 }
 
 /// That an acknowledged order isn't there.
