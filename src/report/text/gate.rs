@@ -1,7 +1,8 @@
 //! The gate table: what was judged and how it came out.
 //!
 //! What broke, and every invariant that held, has a line. The conditions without which a run proves
-//! nothing share one while they are met, and so does what couldn't be judged.
+//! nothing share one while they are met, and so do the lints that have nothing to say, and what couldn't
+//! be judged.
 
 use std::fmt::Write;
 
@@ -22,7 +23,7 @@ pub(super) fn write(
     heading(out, "GATE");
     let mut table = table(4);
     table.set_content_arrangement(ContentArrangement::Dynamic);
-    for gate in gates.iter().filter(|gate| stands_alone(gate)) {
+    for gate in gates.iter().filter(|gate| stands_alone(gate, is_told(gate))) {
         let mark = match (gate.state, is_condition(gate)) {
             (GateState::Held, _) if is_told(gate) => "!",
             (GateState::Held, _) => "ok",
@@ -35,6 +36,12 @@ pub(super) fn write(
         let measured = budget.measured_us.map_or_else(|| "not measured".to_owned(), duration_us);
         let detail = format!("{measured}, limit {}", duration_us(budget.limit_us));
         table.add_row([if budget.met { "ok" } else { "x" }, &budget.name, &detail, "budget"]);
+    }
+    let is_quiet =
+        |gate: &GateResult| is_lint(&gate.code) && gate.state == GateState::Held && !is_told(gate);
+    let quiet = codes(gates, is_quiet);
+    if !quiet.is_empty() {
+        table.add_row(["ok", "nothing weak was seen", &quiet.join(" "), ""]);
     }
     let conditions = codes(gates, |gate| is_condition(gate) && gate.state == GateState::Held);
     if !conditions.is_empty() {
@@ -66,9 +73,14 @@ fn is_condition(gate: &GateResult) -> bool {
     gate.code.starts_with('G')
 }
 
-fn stands_alone(gate: &GateResult) -> bool {
+/// Lints L.. say what only another line of defence has kept from harm.
+pub(super) fn is_lint(code: &str) -> bool {
+    code.starts_with('L')
+}
+
+fn stands_alone(gate: &GateResult, is_told: bool) -> bool {
     match gate.state {
-        GateState::Held => !is_condition(gate),
+        GateState::Held => !is_condition(gate) && (is_told || !is_lint(&gate.code)),
         GateState::Broken => true,
         GateState::NotJudged => false,
     }

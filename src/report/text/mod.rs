@@ -74,6 +74,11 @@ fn tells_the_same(one: &FindingResult, other: &FindingResult) -> bool {
     one.story.is_some() && scenes(one) == scenes(other)
 }
 
+/// A lint's evidence are its steps, and so is its story.
+fn is_told_by_its_steps(finding: &FindingResult) -> bool {
+    gate::is_lint(&finding.code) && finding.story.is_some()
+}
+
 fn tell(finding: &FindingResult, told: &[FindingResult], out: &mut String) {
     let (word, style) = match finding.severity {
         Severity::Critical | Severity::Contract => ("error", RED),
@@ -82,7 +87,10 @@ fn tell(finding: &FindingResult, told: &[FindingResult], out: &mut String) {
     };
     paragraph(out, &format!("{word}[{}]: {}", finding.code, finding.title), style);
     let shown = finding.evidence.rows.len() as u64;
-    if shown > 0 {
+    if let (true, Some(file)) = (is_told_by_its_steps(finding), &finding.evidence_file) {
+        let rows = counted(finding.evidence_rows, "step", "steps");
+        let _ = writeln!(out, "  evidence  {rows}, in {file}");
+    } else if shown > 0 {
         let of = match (&finding.evidence_file, shown == finding.evidence_rows) {
             (_, true) => String::new(),
             (Some(file), _) => {
@@ -103,7 +111,8 @@ fn tell(finding: &FindingResult, told: &[FindingResult], out: &mut String) {
         table.add_row(["run time", "seen by", "what happened"]);
         for scene in &story.scenes {
             let at = scene.at.map(|at| at.to_string()).unwrap_or_default();
-            table.add_row([&at, &scene.seen_by, &scene.what]);
+            // An answer stays with its arrow.
+            table.add_row([&at, &scene.seen_by, &scene.what.replace("-> ", "->\u{a0}")]);
         }
         indented(out, &mut table);
     }
@@ -312,6 +321,13 @@ fn ending(result: &RunResult, out: &mut String) {
         }
         Verdict::Passed => ("PASSED", GREEN.bold(), format!("{judged} of {judged} gates")),
     };
+    let is_protected = |finding: &&FindingResult| finding.severity == Severity::Protected;
+    let tally = match result.findings.iter().filter(is_protected).count() as u64 {
+        protected if protected > 0 && result.verdict == Verdict::Passed => {
+            format!("{tally}, {} protected,", counted(protected, "weakness", "weaknesses"))
+        }
+        _ => tally,
+    };
     let took = duration_us(result.run.took_ms * 1_000);
     let _ =
         writeln!(out, "\n  {style}{word}{style:#}  {tally} in {took}   exit {}", result.exit_code);
@@ -324,12 +340,16 @@ fn ending(result: &RunResult, out: &mut String) {
 
 fn next(result: &RunResult) -> String {
     let failing = result.findings.iter().find(|finding| finding.severity.fails_the_gate());
+    let lint = result.findings.iter().find(|finding| gate::is_lint(&finding.code));
     match (result.verdict, failing) {
         (Verdict::Violated, Some(finding)) => format!("dupeproof explain {}", finding.code),
         (Verdict::Inconclusive, _) => match result.doubts.first() {
             Some(doubt) => format!("dupeproof explain {}", doubt.code),
             None => format!("dupeproof audit {}", shell(&result.run.folder)),
         },
+        (Verdict::Passed, None) if lint.is_some() => {
+            lint.map_or_else(String::new, |lint| format!("dupeproof explain {}", lint.code))
+        }
         // With defects on, another line of defence has hidden them: the list says which.
         _ if !result.run.defects.is_empty() => "dupeproof shop --list-defects".to_owned(),
         _ if !result.environment.contains_key("lab") => {
@@ -359,7 +379,7 @@ pub(super) fn wrapped(out: &mut String, indent: usize, lead: &str, text: &str) {
     let mut first = true;
     let mut put = |line: &mut String, first: &mut bool| {
         let lead = if *first { lead.to_owned() } else { " ".repeat(lead.len()) };
-        let _ = writeln!(out, "{}{lead}{line}", " ".repeat(indent));
+        let _ = writeln!(out, "{}{lead}{}", " ".repeat(indent), line.trim_end());
         line.clear();
         *first = false;
     };
@@ -387,6 +407,7 @@ fn indented(out: &mut String, table: &mut Table) {
     }
     let indent = usize::from(WIDTH - table.width().unwrap_or(WIDTH));
     for line in table.lines() {
+        let line = line.replace('\u{a0}', " ");
         let _ = writeln!(out, "{}{}", " ".repeat(indent), line.trim_end());
     }
 }
