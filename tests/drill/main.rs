@@ -16,6 +16,7 @@ mod commands;
 mod damaged;
 mod defects;
 mod killing;
+mod lints;
 mod proxying;
 mod rig;
 mod schemas;
