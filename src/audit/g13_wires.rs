@@ -17,7 +17,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     }
     let mut trouble: Vec<(String, String)> = wires.iter().filter_map(lost).collect();
     if bench.accounting.acknowledged > 0 {
-        let sees_none = !wires.iter().any(|wire| wire.owned > 0);
+        let sees_none = !wires.iter().any(|wire| wire.of_the_run > 0);
         let of_servers = wires.iter().filter(|wire| wire.wire != Wire::Http);
         trouble.extend(of_servers.filter_map(|wire| unseen(wire, sees_none)));
     }

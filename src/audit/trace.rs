@@ -69,7 +69,8 @@ impl<'a> Trace<'a> {
     /// Whether the proxies of the servers saw what the run did.
     pub fn sees_intents(&self) -> bool {
         let of_servers = self.wires.iter().filter(|wire| wire.wire != Wire::Http);
-        self.has_every_step() && of_servers.fold(0_u64, |sum, it| sum.saturating_add(it.owned)) > 0
+        self.has_every_step()
+            && of_servers.fold(0_u64, |sum, it| sum.saturating_add(it.of_the_run)) > 0
     }
 }
 

@@ -35,6 +35,15 @@ pub(super) struct Wires {
     telling: AbortOnDropHandle<()>,
 }
 
+/// Whether the target is told where this server is. A launched command that never hears of Redis has no
+/// use for a proxy in front of it, and a proxy that nobody uses would be a doubt.
+fn asks_for(target: &Target, wire: Wire) -> bool {
+    let Target::Launched(launched) = target else { return true };
+    let hole = format!("{{{}.url}}", wire.name());
+    let env = launched.env.iter().map(|(_, value)| value.reveal());
+    launched.command.iter().map(String::as_str).chain(env).any(|text| text.contains(&hole))
+}
+
 impl Wires {
     /// Proxies for each instance, in front of these servers.
     pub(super) async fn between(
@@ -42,13 +51,15 @@ impl Wires {
         servers: Addresses,
         instances: u16,
     ) -> Result<Self, DrillError> {
+        let target = &stage.order.profile.target;
         let upstreams = [
             (Wire::Postgres, Some(servers.postgres)),
             (Wire::Redis, Some(servers.redis)),
             (Wire::Http, servers.payments),
         ];
         let of_instance = |number| {
-            let proxied = upstreams.iter().filter_map(|&(wire, server)| Some((wire, server?)));
+            let asked_for = upstreams.iter().filter(|(wire, _)| asks_for(target, *wire));
+            let proxied = asked_for.filter_map(|&(wire, server)| Some((wire, server?)));
             let free = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
             proxied.map(move |(wire, server)| ProxySpec {
                 instance: Some(InstanceId(number)),

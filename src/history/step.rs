@@ -286,8 +286,8 @@ pub struct WireFacts {
     pub wire: Wire,
     pub links: u64,
     pub steps: u64,
-    /// Steps that named an intent of the run when they passed.
-    pub owned: u64,
+    /// Requests that carried a word of the run: a user, a key, a product.
+    pub of_the_run: u64,
     /// Exchanges that only keep a connection going, such as a ping.
     pub noise: u64,
     /// Steps that couldn't be named, by what the client says that it is.

@@ -79,7 +79,7 @@ fn wire(facts: &WireFacts) -> WireResult {
         wire: facts.wire.name().to_owned(),
         links: facts.links,
         steps: facts.steps,
-        owned: facts.owned,
+        of_the_run: facts.of_the_run,
         noise: facts.noise,
         unnamed: facts.unnamed.clone(),
         unread: facts.unread,

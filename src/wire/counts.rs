@@ -36,8 +36,8 @@ pub struct Counts {
     pub client_bytes: u64,
     pub server_bytes: u64,
     pub steps: u64,
-    /// Those that named an intent of the run.
-    pub owned: u64,
+    /// Requests that carried a word of the run: a user, a key, a product.
+    pub of_the_run: u64,
     /// Exchanges that only keep a connection going.
     pub noise: u64,
     /// Steps that weren't written down: too many were open, or the disk was too far behind.
@@ -92,7 +92,7 @@ impl Counts {
         self.client_bytes += other.client_bytes;
         self.server_bytes += other.server_bytes;
         self.steps += other.steps;
-        self.owned += other.owned;
+        self.of_the_run += other.of_the_run;
         self.noise += other.noise;
         self.lost += other.lost;
         for (driver, count) in &other.unnamed {
@@ -111,7 +111,7 @@ impl Counts {
             wire,
             links: self.links,
             steps: self.steps,
-            owned: self.owned,
+            of_the_run: self.of_the_run,
             noise: self.noise,
             unnamed: self.unnamed,
             unread: self.opaque + self.streams,

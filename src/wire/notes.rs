@@ -8,6 +8,7 @@ use super::counts::{Counts, Side};
 use super::event::ProxyEvent;
 use super::exchanges::Exchanges;
 use super::observer::Observer;
+use super::tokens::Named;
 
 pub(super) struct Notes {
     pub(super) observer: Rc<Observer>,
@@ -92,6 +93,15 @@ impl Notes {
         self.count(|counts| counts.noise += 1);
     }
 
+    /// Whose a step is that carries these texts.
+    pub(super) fn name<'a>(&self, texts: impl Iterator<Item = &'a [u8]> + Clone) -> Named {
+        let named = self.observer.tokens.borrow_mut().name(texts);
+        if named.is_of_the_run {
+            self.count(|counts| counts.of_the_run += 1);
+        }
+        named
+    }
+
     /// A step of which nobody can say what it does.
     pub(super) fn unnamed(&self) {
         let driver = self.driver.as_deref().unwrap_or("an unknown client");
@@ -125,18 +135,16 @@ impl Notes {
 
     /// Writes the steps down that are over.
     fn write_steps(&mut self) {
-        let (mut steps, mut owned, mut lost) = (0, 0, 0);
+        let (mut steps, mut lost) = (0, 0);
         let mut exchanges = std::mem::take(&mut self.exchanges);
         exchanges.close(|step| {
             self.write_link();
             self.observer.ledger.step(step, |count| lost += count);
             steps += 1;
-            owned += u64::from(step.intent.is_some());
         });
         self.exchanges = exchanges;
         self.count(|counts| {
             counts.steps += steps;
-            counts.owned += owned;
             counts.lost += lost;
         });
     }

@@ -136,7 +136,7 @@ fn a_wire_without_a_connection_is_a_doubt_of_its_own() {
     let mut drill = burst(2);
     drill.history.links.clear();
     for wire in &mut drill.history.wires {
-        (wire.links, wire.steps, wire.owned) = (0, 0, 0);
+        (wire.links, wire.steps, wire.of_the_run) = (0, 0, 0);
     }
     let judgement = drill.judge();
     assert_eq!(doubts(&judgement), ["G13", "G13"], "{judgement:#?}");
@@ -152,7 +152,7 @@ fn a_wire_without_a_connection_is_a_doubt_of_its_own() {
 fn a_wire_that_saw_only_strangers_says_why() {
     let mut drill = burst(2);
     for wire in &mut drill.history.wires {
-        wire.owned = 0;
+        wire.of_the_run = 0;
     }
     drill.history.wires[1].refused = 1;
     let judgement = drill.judge();

@@ -132,7 +132,7 @@ pub fn wire_facts(wire: Wire) -> WireFacts {
         wire,
         links: 1,
         steps: 10,
-        owned: 5,
+        of_the_run: 5,
         noise: 0,
         unnamed: std::collections::BTreeMap::new(),
         unread: 0,

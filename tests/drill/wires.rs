@@ -43,7 +43,7 @@ fn every_instance_has_wires_of_its_own_and_what_they_saw_is_written_down() {
         let told = format!("{name} ");
         assert!(drilled.text.contains(&told), "{}", drilled.text);
     }
-    assert!(saw(&drilled, "redis")["owned"].as_u64() > Some(0), "keys name their intents");
+    assert!(saw(&drilled, "redis")["of_the_run"].as_u64() > Some(0), "keys name their intents");
     let ids: BTreeSet<_> = drilled.facts("link").map(|link| link["id"].as_u64()).collect();
     assert_eq!(ids.len(), drilled.facts("link").count(), "each link has a number of its own");
     let inserts = drilled.facts("step").filter(|step| step["role"] == "order-insert");

@@ -60,7 +60,7 @@ async fn a_transaction_belongs_to_whom_its_parameters_name() {
     let statement = seen.history.steps[1].statement.unwrap();
     assert_eq!(seen.history.statements[statement.0 as usize].sql, INSERT);
     let wire = &seen.wires[0];
-    assert_eq!((wire.steps, wire.owned, wire.noise), (4, 2, 2), "{wire:?}");
+    assert_eq!((wire.steps, wire.of_the_run, wire.noise), (4, 2, 2), "{wire:?}");
 }
 
 #[tokio::test]

@@ -43,7 +43,7 @@ async fn a_lease_is_followed_from_its_grant_to_its_removal() {
     assert!(steps[2].compares && !steps[0].compares);
     assert_eq!(seen.history.links[0].driver.as_deref(), Some("redis-py"));
     let [redis] = seen.wires.as_slice() else { panic!("{:?}", seen.wires) };
-    assert_eq!((redis.steps, redis.owned, redis.noise, redis.links), (4, 4, 3, 1));
+    assert_eq!((redis.steps, redis.of_the_run, redis.noise, redis.links), (4, 4, 3, 1));
 }
 
 fn sha1(source: &str) -> String {

@@ -43,7 +43,7 @@ impl Tracker {
             notes.driver = message.header("user-agent").map(|name| name.chars().take(64).collect());
         }
         let observer = Rc::clone(&notes.observer);
-        let named = observer.tokens.borrow_mut().name([message.head].into_iter());
+        let named = notes.name([message.head].into_iter());
         let object = shape::of_path(request.target, &observer.tokens.borrow());
         let has_effect = !matches!(request.method, "GET" | "HEAD" | "OPTIONS" | "TRACE");
         let name = format!("http {} {object}", request.method);
@@ -86,12 +86,12 @@ impl Tracker {
     pub(super) fn ended(&mut self, message: &Message<'_>, at: u64, notes: &mut Notes) {
         let Some(id) = self.current.take() else { return };
         notes.exchanges.request_ends(id, at);
-        let observer = Rc::clone(&notes.observer);
-        let Some(exchange) = notes.exchanges.get(id) else { return };
-        if exchange.step.intent.is_none() {
-            let texts = [message.head, message.body().bytes];
-            let named = observer.tokens.borrow_mut().name(texts.into_iter());
-            (exchange.step.intent, exchange.step.product) = (named.intent, named.product);
+        let is_open = notes.exchanges.get(id).is_some_and(|at| at.step.intent.is_none());
+        if is_open {
+            let named = notes.name([message.head, message.body().bytes].into_iter());
+            if let Some(exchange) = notes.exchanges.get(id) {
+                (exchange.step.intent, exchange.step.product) = (named.intent, named.product);
+            }
         }
     }
 

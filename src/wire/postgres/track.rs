@@ -83,9 +83,7 @@ impl Tracker {
                 self.awaited.push_back(Awaited::Execute(self.current));
             }
             Request::Query(sql) => {
-                let mut tokens = notes.observer.tokens.borrow_mut();
-                let named = tokens.name([sql.bytes].into_iter());
-                drop(tokens);
+                let named = notes.name([sql.bytes].into_iter());
                 self.current = self.step(Some(*sql), named, false, notes);
                 self.awaited.push_back(Awaited::Query(self.current));
             }
@@ -120,8 +118,7 @@ impl Tracker {
     }
 
     fn bind(&mut self, bind: &Bind<'_>, notes: &Notes) {
-        let mut known = notes.observer.tokens.borrow_mut();
-        if known.is_empty() {
+        if notes.observer.tokens.borrow().is_empty() {
             return;
         }
         let statement = self.names.statement(bind.statement);
@@ -131,13 +128,12 @@ impl Tracker {
             .enumerate()
             .filter_map(|(at, parameter)| parameter.text(types.get(at).copied().unwrap_or(0)))
             .collect();
-        let mut named = known.name(texts.iter().map(|text| text.as_bytes()));
+        let mut named = notes.name(texts.iter().map(|text| text.as_bytes()));
         // A text may have its values in it, whatever else is bound.
-        if named.intent.is_none()
+        if !named.is_of_the_run
             && let Some(statement) = statement
         {
-            let of_sql = known.name([&*statement.sql].into_iter());
-            named = if of_sql.is_of_the_run { of_sql } else { named };
+            named = notes.name([&*statement.sql].into_iter());
         }
         if self.bound.len() < MOST_PORTALS || self.bound.contains_key(bind.portal) {
             self.bound.insert(bind.portal.into(), named);

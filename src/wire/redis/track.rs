@@ -194,7 +194,7 @@ impl Tracker {
         let observer = &notes.observer;
         let key = request.keys().next().and_then(Part::text);
         let texts = texts(request);
-        let named = observer.tokens.borrow_mut().name(texts);
+        let named = notes.name(texts);
         let Meaning { object, role, token, lease_ms, compares } =
             meaning(verb, request, key, named.intent, observer);
         // One name for a script, whether its source or its hash was sent.
