@@ -21,7 +21,7 @@ impl Talk for Redis {
     fn asked(&mut self, mark: &Mark<Request<'_>>, replies: &mut Replies) -> Told {
         match mark {
             Mark::Known(request) => {
-                if matches!(request.verb().as_deref(), Some("PSYNC" | "SYNC")) {
+                if matches!(request.verb(), Some("PSYNC" | "SYNC")) {
                     replies.give_up();
                 }
                 told(request)

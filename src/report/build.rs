@@ -190,5 +190,7 @@ fn burst_result(
         in_flight_median: overlap.map_or(0, |overlap| overlap.in_flight_median),
         in_flight_worst: overlap.map_or(0, |overlap| overlap.in_flight_worst),
         planned_per_key: overlap.map_or(0, |overlap| overlap.planned),
+        watched: overlap.and_then(|overlap| overlap.reached.map(|_| overlap.watched)),
+        reached: overlap.and_then(|overlap| overlap.reached),
     })
 }

@@ -181,6 +181,12 @@ pub struct BurstResult {
     pub in_flight_median: u64,
     pub in_flight_worst: u64,
     pub planned_per_key: u64,
+    /// Keys of which the wires can tell whether two attempts were at work at once, and those of which
+    /// they were; absent where no wire could.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub watched: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reached: Option<u64>,
 }
 
 /// What one protocol's proxies saw in all.

@@ -218,7 +218,15 @@ fn exactness_of_all(bursts: &[BurstResult], out: &mut String) {
     heading(out, "BURSTS, each at its median key and at its worst");
     let mut table = table(4);
     table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.add_row(["phase", "release", "overlap offered", "spread", "20 sends", "resume"]);
+    table.add_row([
+        "phase",
+        "release",
+        "overlap offered",
+        "reached",
+        "spread",
+        "20 sends",
+        "resume",
+    ]);
     for burst in bursts {
         let overlap = match burst.keys {
             0 => "none claimed".to_owned(),
@@ -229,11 +237,18 @@ fn exactness_of_all(bursts: &[BurstResult], out: &mut String) {
                 thousands(burst.planned_per_key)
             ),
         };
+        let reached = match (burst.reached, burst.watched) {
+            (Some(reached), Some(watched)) => {
+                format!("{} of {}", thousands(reached), thousands(watched))
+            }
+            _ => "-".to_owned(),
+        };
         let spread = [burst.spread_median_us, burst.spread_worst_us].map(duration_us).join(", ");
         table.add_row([
             burst.phase.clone(),
             burst.release.clone(),
             overlap,
+            reached,
             spread,
             duration_us(burst.twenty_sends_us),
             burst.resume_gap_us.map_or_else(|| "-".to_owned(), duration_us),
@@ -257,6 +272,11 @@ fn exactness(burst: &BurstResult, out: &mut String) {
         ),
     };
     line("overlap", &overlap);
+    if let (Some(reached), Some(watched)) = (burst.reached, burst.watched) {
+        let keys = counted(watched, "key", "keys");
+        let reached = thousands(reached);
+        line("reached", &format!("{reached} of {keys} had two at work before the first COMMIT"));
+    }
     line(
         "spread",
         &format!(
