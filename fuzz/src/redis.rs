@@ -9,6 +9,8 @@ use super::told::Told;
 /// As much as is kept of an argument, of all of them, and of a reply.
 const MOST_OF_ONE: usize = 1024;
 const MOST_OF_ALL: usize = 4096;
+/// A script is kept as a whole, up to here.
+const LONGEST_SCRIPT: usize = 16 * 1024;
 const MOST_ARGUMENTS: usize = 64;
 
 #[derive(Default)]
@@ -56,8 +58,15 @@ fn told(request: &Request<'_>) -> Told {
     for place in 0..=MOST_ARGUMENTS {
         let Some(argument) = request.argument(place) else { break };
         assert!(place < MOST_ARGUMENTS && place < request.arguments());
-        kept += argument.bytes.len();
-        told.part("argument", argument, MOST_OF_ONE);
+        let may_be_script = matches!(request.verb(), Some("EVAL" | "EVAL_RO" | "SCRIPT"))
+            && (1..=2).contains(&place);
+        if may_be_script {
+            told.part("argument", argument, LONGEST_SCRIPT);
+            kept += argument.bytes.len().min(MOST_OF_ONE);
+        } else {
+            kept += argument.bytes.len();
+            told.part("argument", argument, MOST_OF_ONE);
+        }
     }
     assert!(kept <= MOST_OF_ALL);
     for key in request.keys() {

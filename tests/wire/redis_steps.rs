@@ -43,7 +43,7 @@ async fn a_lease_is_followed_from_its_grant_to_its_removal() {
     assert!(steps[2].compares && !steps[0].compares);
     assert_eq!(seen.history.links[0].driver.as_deref(), Some("redis-py"));
     let [redis] = seen.wires.as_slice() else { panic!("{:?}", seen.wires) };
-    assert_eq!((redis.steps, redis.of_the_run, redis.noise, redis.links), (4, 4, 3, 1));
+    assert_eq!((redis.steps, redis.of_the_run, redis.noise, redis.links), (4, 5, 3, 1));
 }
 
 fn sha1(source: &str) -> String {
@@ -156,4 +156,15 @@ async fn a_pipeline_without_end_is_counted_and_stays_in_step() {
     assert_eq!(wire.steps + wire.lost, MANY as u64 + 1);
     assert!(wire.lost > 0 && wire.steps > 1_000, "{wire:?}");
     assert_eq!(seen.told().last().unwrap(), "redis GET b: failed ERR");
+}
+
+#[tokio::test]
+async fn a_word_behind_nothing_but_blanks_gets_its_reply() {
+    let watched = Watched::set(Wire::Redis).await;
+    let link = watched.link();
+    let blanks = " ".repeat(60_000);
+    exchange(&link, format!("{blanks}PING\r\n").as_bytes(), b"+PONG\r\n");
+    exchange(&link, &array(&["GET", "a"]), b"$1\r\nx\r\n");
+    let seen = watched.end().await;
+    assert_eq!(seen.told(), ["redis GET a: done x"]);
 }

@@ -122,8 +122,11 @@ impl Scanner for Requests {
             bytes = &bytes[used..];
             let is_told = self.is_told;
             self.is_told |= is_end || self.at - self.start >= TOLD_AFTER;
-            if self.state != State::Opaque && self.is_told && !is_told {
+            if self.is_told && !is_told || is_end {
+                // What was told early may have been told before its verb came.
                 self.capture.read_verb();
+            }
+            if self.state != State::Opaque && self.is_told && !is_told {
                 seen(Mark::Known(self.frame(is_end)));
             }
             if is_end {

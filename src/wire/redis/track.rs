@@ -57,6 +57,8 @@ pub(super) struct Tracker {
     began: RunTime,
     /// The step of the request that is being read.
     current: Option<ExchangeId>,
+    /// Whether the request that is being read was told before any word of it came.
+    is_undecided: bool,
     /// What comes isn't paired any more.
     is_over: bool,
     /// The MULTI that the connection is in, counted from 1.
@@ -77,7 +79,8 @@ impl Tracker {
             return;
         }
         if request.arguments() == 0 {
-            // Redis ignores it without a reply.
+            // Redis ignores it without a reply, if no word comes.
+            self.is_undecided = !request.is_whole;
             return;
         }
         let Some(verb) = request.verb() else {
@@ -120,6 +123,10 @@ impl Tracker {
 
     /// All of it has come.
     pub(super) fn ended(&mut self, request: &Request<'_>, at: u64, notes: &mut Notes) {
+        if std::mem::take(&mut self.is_undecided) && request.arguments() > 0 {
+            notes.unnamed();
+            self.owe_nothing();
+        }
         if let Some(sha1) = request.script()
             && let Some(source) = source(request)
         {
