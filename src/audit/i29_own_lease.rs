@@ -103,15 +103,16 @@ fn wrong<'a>(
     grant: &Placed<'a>,
     later: &[Placed<'a>],
 ) -> Option<(Wrong, Sight<'a>)> {
-    let (sent, since) = (grant.step.forwarded?, grant.step.answered?);
-    let mut until = sent.plus(Duration::from_millis(grant.step.lease_ms?));
+    // A step may be done as soon as it is asked for: that it was passed on is noted afterwards.
+    let since = grant.step.answered?;
+    let mut until = grant.step.asked.plus(Duration::from_millis(grant.step.lease_ms?));
     for (place, at) in later.iter().enumerate() {
         let step = at.step;
         if step.asked > until {
             return None;
         }
-        let is_within = step.forwarded.is_some_and(|sent| sent > since)
-            && step.answered.is_some_and(|answered| answered < until);
+        let is_within =
+            step.asked > since && step.answered.is_some_and(|answered| answered < until);
         let wrong = is_within.then(|| done_to(locks, grant, at)).flatten();
         if let Some(wrong) = wrong
             && !(wrong == Wrong::Shared && may_be_given_up(steps, grant, at))
@@ -151,7 +152,7 @@ fn goes_on(locks: &Locks<'_>, grant: &Step, step: &Step, until: RunTime) -> Opti
         return None;
     }
     let term = Duration::from_millis(step.lease_ms?);
-    let anew = step.forwarded?.plus(term);
+    let anew = step.asked.plus(term);
     match step.end {
         StepEnd::Done if is_own => Some(until.max(anew)),
         StepEnd::Done if sets_term(step) => Some(anew),
