@@ -74,7 +74,7 @@ impl Wires {
         // The profile says where they may listen beside loopback, and has been checked.
         let specs = places.iter().map(|place| ProxySpec {
             beyond_loopback: true,
-            ..ProxySpec::new(place.wire, place.listen, place.server.into())
+            ..ProxySpec::new(place.wire, place.listen, place.server.clone())
         });
         Self::start(stage, specs.collect()).await
     }

@@ -57,7 +57,7 @@ pub use target::{
     Target, Wires,
 };
 pub use template::{Filling, Hole, TemplateMistake, TemplateMistakeKind, TextTemplate};
-pub use urls::{is_loopback, is_same_host, place as url_place};
+pub use urls::{is_loopback, is_same_host};
 pub use write::reproduction;
 
 /// Checks a profile's text. `path` is what messages call it, `env` looks up variables of the

@@ -54,13 +54,13 @@ pub static POSTGRES_URL: TextRule = TextRule {
 };
 
 pub static REDIS_URL: TextRule = TextRule {
-    wanted: "a redis:// URL",
-    pattern: r"^redis://[!-~]+$",
+    wanted: "a redis:// or rediss:// URL",
+    pattern: r"^rediss?://[!-~]+$",
     code: &codes::MALFORMED_TEXT,
     problem: |text| {
         let help = "such as `redis://127.0.0.1:6379`".to_owned();
-        let rest =
-            text.strip_prefix("redis://").filter(|_| text.chars().all(|c| c.is_ascii_graphic()));
+        let rest = text.strip_prefix("redis://").or_else(|| text.strip_prefix("rediss://"));
+        let rest = rest.filter(|_| text.chars().all(|c| c.is_ascii_graphic()));
         let is_host = |rest: &str| {
             let port = port(authority(rest));
             !host_of(authority(rest)).is_empty() && port.is_none_or(|it| it.parse::<u16>().is_ok())

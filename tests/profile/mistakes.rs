@@ -330,7 +330,7 @@ fn addresses_steps_and_keys_that_are_none() {
     insta::assert_snapshot!(told_before_phase(
         "[target]\nurls = ['http://127.0.0.1:8080']\n\
          [postgres]\nurl = 'postgres://u@127.0.0.1/d'\nproxy = 'localhost:16432'\n\
-         [redis]\nurl = 'rediss://127.0.0.1'\nproxy = '127.0.0.1:0'\n\
+         [redis]\nurl = 'valkey://127.0.0.1'\nproxy = '127.0.0.1:0'\n\
          idempotency-keys = 'idem:{user}:{order}'\nlock-keys = ''\n\
          [payments]\nurl = 'http://127.0.0.1:9090'\n\
          [wires.roles]\n'mysql SET x' = 'lock'\n'redis set x' = 'lock'\n\

@@ -12,6 +12,7 @@ use crate::history::{InstanceId, Wire};
 use crate::load::{TargetInstance, Tls};
 use crate::observe::{ServerPlace, server_place};
 use crate::profile::{Profile, Secret, Target};
+use crate::wire::Upstream;
 
 pub(super) const LOOKUP_LIMIT: Duration = Duration::from_secs(5);
 
@@ -36,11 +37,11 @@ struct Parts {
 }
 
 /// A proxy that the profile asks for, in front of a server of an attached target.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::drill) struct WirePlace {
     pub wire: Wire,
     pub listen: SocketAddr,
-    pub server: SocketAddr,
+    pub server: Upstream,
 }
 
 /// What a profile names that is there already.

@@ -9,7 +9,8 @@ use super::places::{LOOKUP_LIMIT, WirePlace, may_touch, refused};
 use crate::drill::DrillError;
 use crate::history::Wire;
 use crate::observe::{ServerPlace, server_place};
-use crate::profile::{Profile, Secret, url_place};
+use crate::profile::{Profile, Secret};
+use crate::wire::{ServerTls, ServerUrl, Upstream};
 
 /// Judges Redis, payment provider and all proxies; gives the proxies.
 ///
@@ -19,26 +20,27 @@ pub(super) async fn judge(profile: &Profile) -> Result<Vec<WirePlace>, DrillErro
     let mut places = Vec::new();
     if let Some((url, listen)) = profile.postgres.as_ref().and_then(|it| Some((&it.url, it.proxy?)))
     {
-        let (host, port) = postgres(url)?;
-        let server = found(profile, "the audited PostgreSQL", &host, port).await?;
+        has_host(url)?;
+        let server = found(profile, "the audited PostgreSQL", Wire::Postgres, url).await?;
         places.push(WirePlace { wire: Wire::Postgres, listen, server });
     }
     let redis = profile.redis.url.as_ref().map(|url| (url, profile.redis.proxy));
     let payments = profile.payments.as_ref().map(|payments| (&payments.url, Some(payments.proxy)));
     let named = [
-        (Wire::Redis, "the target's Redis", 6379, redis),
-        (Wire::Http, "the payment provider", 80, payments),
+        (Wire::Redis, "the target's Redis", redis),
+        (Wire::Http, "the payment provider", payments),
     ];
-    for (wire, what, default, server) in named {
+    for (wire, what, server) in named {
         let Some((url, proxy)) = server else { continue };
-        let (host, port) = plain(what, url)?;
-        let port = port.unwrap_or(default);
         match proxy {
             Some(listen) => {
-                let server = found(profile, what, &host, port).await?;
+                let server = found(profile, what, wire, url).await?;
                 places.push(WirePlace { wire, listen, server });
             }
-            None => may_touch(profile, what, &host, port).await.map(|_| ())?,
+            None => {
+                let Upstream { host, port, .. } = read(what, wire, url)?;
+                may_touch(profile, what, &host, port).await.map(drop)?;
+            }
         }
     }
     places.iter().try_for_each(|place| may_listen(profile, place.listen))?;
@@ -60,9 +62,9 @@ fn may_listen(profile: &Profile, listen: SocketAddr) -> Result<(), DrillError> {
     ))
 }
 
-fn postgres(url: &Secret) -> Result<(String, u16), DrillError> {
+fn has_host(url: &Secret) -> Result<(), DrillError> {
     match server_place(url.reveal()).map_err(|source| DrillError::Observe { source })? {
-        ServerPlace::Host { host, port } => Ok((host, port)),
+        ServerPlace::Host { .. } => Ok(()),
         ServerPlace::Socket => Err(refused(
             "`[postgres] url` leads to a socket in the file system, and a proxy needs a host",
             "Name host and port of the server in `[postgres] url`, or take `proxy` out.",
@@ -70,25 +72,29 @@ fn postgres(url: &Secret) -> Result<(String, u16), DrillError> {
     }
 }
 
-/// Host and port of a server that speaks without encryption.
-fn plain(what: &str, url: &Secret) -> Result<(String, Option<u16>), DrillError> {
-    let scheme = url.reveal().split_once("://").map_or("", |(scheme, _)| scheme);
-    if !["redis", "http"].contains(&scheme.to_ascii_lowercase().as_str()) {
-        return Err(refused(
-            format!("a proxy can't speak to {what} (`{}`) with encryption", url.written()),
-            "Name an address of it that takes plain connections, or take `proxy` out.",
-        ));
-    }
-    url_place(url.reveal()).ok_or_else(|| {
-        refused(
-            format!("`{}`, the URL of {what}, names no single host", url.written()),
-            "Write scheme, host and port.",
-        )
+fn read(what: &str, wire: Wire, url: &Secret) -> Result<Upstream, DrillError> {
+    let read = ServerUrl::read(wire, url.reveal()).map(|url| url.upstream().clone());
+    read.map_err(|error| {
+        refused(format!("`{}`, the URL of {what}: {error}", url.written()), error.cure)
     })
 }
 
-/// An address of a host that may be touched; IPv4 first, which most servers listen on.
+/// A server that may be touched, pinned to the address that was judged: its name could lead elsewhere
+/// later. Its certificate is still that of the name.
 async fn found(
+    profile: &Profile,
+    what: &str,
+    wire: Wire,
+    url: &Secret,
+) -> Result<Upstream, DrillError> {
+    let Upstream { host, port, tls } = read(what, wire, url)?;
+    let address = address(profile, what, &host, port).await?;
+    let named = |tls: ServerTls| ServerTls { server_name: tls.server_name.or(Some(host)), ..tls };
+    Ok(Upstream { tls: tls.map(named), ..address.into() })
+}
+
+/// An address of a host that may be touched; IPv4 first, which most servers listen on.
+async fn address(
     profile: &Profile,
     what: &str,
     host: &str,
@@ -109,4 +115,40 @@ async fn found(
     first.copied().ok_or_else(|| {
         refused(format!("`{host}`, the host of {what}, has no address"), "Correct its URL.")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Trust;
+
+    fn profile() -> Profile {
+        let text = "[[phase]]\nname = \"a\"\nburst.same-key = { users = 1, threads = 2 }\n";
+        crate::profile::parse(std::path::Path::new("a.toml"), text, &|_| None).unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_server_is_pinned_to_its_address_and_verified_by_its_name() {
+        for (wire, url, port, trust) in [
+            (Wire::Redis, "rediss://:pw@localhost", 6379, Some(Trust::System)),
+            (Wire::Redis, "redis://localhost:7000/1", 7000, None),
+            (Wire::Http, "https://localhost/charges", 443, Some(Trust::System)),
+            (
+                Wire::Postgres,
+                "postgres://me@localhost/shop?sslmode=require",
+                5432,
+                Some(Trust::Anyone),
+            ),
+            (Wire::Postgres, "postgres://me@localhost/shop", 5432, None),
+        ] {
+            let server = found(&profile(), "a server", wire, &Secret::plain(url)).await.unwrap();
+            assert_eq!((&*server.host, server.port), ("127.0.0.1", port), "{url}");
+            assert_eq!(server.tls.as_ref().map(|tls| tls.trust.clone()), trust, "{url}");
+            let named =
+                server.tls.is_none_or(|tls| tls.server_name.as_deref() == Some("localhost"));
+            assert!(named, "{url}");
+        }
+        let abroad = Secret::plain("rediss://192.0.2.9");
+        assert!(found(&profile(), "a server", Wire::Redis, &abroad).await.is_err());
+    }
 }
