@@ -15,7 +15,6 @@ use super::Overlap;
 use super::bench::Bench;
 use super::reached::is_reached;
 use super::subject::Subject;
-use super::trace::Trace;
 
 /// What one attempt contends for, where it isn't simply its key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -59,7 +58,7 @@ struct Tally {
 impl Tally {
     fn add(
         &mut self,
-        trace: &Trace<'_>,
+        bench: &Bench<'_>,
         attempts: &[&Attempt],
         moments: &mut Vec<(RunTime, bool)>,
     ) {
@@ -68,8 +67,8 @@ impl Tally {
             [_] => self.alone += 1,
             several => {
                 self.in_flight.push(at_once(several, moments));
-                if trace.sees_intents()
-                    && let Some(is_reached) = is_reached(trace, several)
+                if bench.trace.sees_intents()
+                    && let Some(is_reached) = is_reached(bench.case.history, &bench.trace, several)
                 {
                     self.watched += 1;
                     self.reached += u64::from(is_reached);
@@ -123,11 +122,7 @@ fn by_key(bench: &Bench<'_>) -> HashMap<PhaseId, Tally> {
         // Mostly all of one phase already.
         together.sort_by_key(|attempt| phase_of(attempt));
         for of_phase in together.chunk_by(|one, other| phase_of(one) == phase_of(other)) {
-            tallies.entry(phase_of(of_phase[0])).or_default().add(
-                &bench.trace,
-                of_phase,
-                &mut moments,
-            );
+            tallies.entry(phase_of(of_phase[0])).or_default().add(bench, of_phase, &mut moments);
         }
     }
     tallies
@@ -144,7 +139,7 @@ fn by_thing(bench: &Bench<'_>, phase: PhaseId, contended: Contended) -> Tally {
         }
     }
     let (mut tally, mut moments) = (Tally::default(), Vec::new());
-    things.values().for_each(|attempts| tally.add(&bench.trace, attempts, &mut moments));
+    things.values().for_each(|attempts| tally.add(bench, attempts, &mut moments));
     tally
 }
 

@@ -8,15 +8,20 @@
 
 use std::collections::BTreeMap;
 
-use crate::history::{Attempt, InstanceId, IntentId, Role, RunTime};
+use crate::history::{Attempt, History, InstanceId, IntentId, Role, RunTime};
 
 use super::locks::{Locks, is_bid, is_removal};
 use super::steps::Placed;
 use super::trace::{Trace, is_commit};
 
 /// Whether two of a thing's attempts were at work at once. `None`: the wires can't tell, because no step
-/// names some of them, as where two intents share all words that they are known by.
-pub(super) fn is_reached(trace: &Trace<'_>, attempts: &[&Attempt]) -> Option<bool> {
+/// names some of them, as where two intents share all words that they are known by, or because a step
+/// that may have been the second one's names only their product.
+pub(super) fn is_reached(
+    history: &History,
+    trace: &Trace<'_>,
+    attempts: &[&Attempt],
+) -> Option<bool> {
     let mut intents: Vec<IntentId> = attempts.iter().map(|attempt| attempt.intent).collect();
     intents.sort_unstable();
     intents.dedup();
@@ -30,8 +35,14 @@ pub(super) fn is_reached(trace: &Trace<'_>, attempts: &[&Attempt]) -> Option<boo
         let early = steps.iter().filter(|at| at.step.asked < end);
         began(&trace.locks, early, *intent, attempts)
     });
-    let is_reached = at_work.sum::<usize>() >= 2;
-    (is_reached || !steps.iter().any(Vec::is_empty)).then_some(is_reached)
+    if at_work.sum::<usize>() >= 2 {
+        return Some(true);
+    }
+    let may_be_hidden = |intent: &IntentId| {
+        trace.steps.is_named_by_nobody(history.intent(*intent).product, begin, end)
+    };
+    let is_told = !steps.iter().any(Vec::is_empty) && !intents.iter().any(may_be_hidden);
+    is_told.then_some(false)
 }
 
 /// When the first of them asked for its COMMIT: that of an order or of stock, where there is one.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use foldhash::{HashMap, HashMapExt};
 
-use crate::history::{Attempt, InstanceId, IntentId, LinkId, RunTime, Step, Wire};
+use crate::history::{Attempt, InstanceId, IntentId, LinkId, Role, RunTime, Step, Wire};
 
 use super::Case;
 use super::attribution;
@@ -63,6 +63,9 @@ pub struct Steps<'a> {
     of_attempt: Grouped,
     /// Places of attempts whose steps can't be another's.
     alone: Vec<u32>,
+    /// When steps were asked that are nobody's and name a product, in order; `None`: that ask for a lock
+    /// under a name nobody can read, as advisory locks have.
+    nobodys: HashMap<Option<i64>, Vec<RunTime>>,
 }
 
 impl<'a> Steps<'a> {
@@ -90,6 +93,14 @@ impl<'a> Steps<'a> {
         let is_single =
             |&place: &u32| !of_attempt.of(place).is_empty() && windows.was_alone(place, shows);
         let alone = (0..history.attempts.len() as u32).filter(is_single).collect();
+        let mut nobodys: HashMap<Option<i64>, Vec<RunTime>> = HashMap::new();
+        for &place in &in_order {
+            let step = &history.steps[place as usize];
+            let may_be_anybodys = step.product.is_some() || step.role == Some(Role::Lock);
+            if owners[place as usize].is_none() && may_be_anybodys {
+                nobodys.entry(step.product).or_default().push(step.asked);
+            }
+        }
         let mut steps = Self {
             steps: &history.steps,
             attempts: &history.attempts,
@@ -101,9 +112,19 @@ impl<'a> Steps<'a> {
             of_intent,
             of_attempt,
             alone,
+            nobodys,
         };
         steps.count(history.intents.len() as u32);
         steps
+    }
+
+    /// Whether a step that is nobody's named a product meanwhile, or a lock that may be its, so that it
+    /// may be anybody's who wants the product.
+    pub(super) fn is_named_by_nobody(&self, product: i64, from: RunTime, to: RunTime) -> bool {
+        [Some(product), None].iter().any(|name| {
+            let asked = self.nobodys.get(name).map_or(&[][..], Vec::as_slice);
+            asked.get(asked.partition_point(|&at| at < from)).is_some_and(|&at| at < to)
+        })
     }
 
     /// Gives every owned step its number.

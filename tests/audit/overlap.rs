@@ -127,6 +127,12 @@ fn attempts_of_two_intents_are_told_apart_by_the_intent() {
     assert_eq!(reached(&drill), None, "whatever the second one did, nobody saw it");
     second(&mut drill, 1, 0, "claim idem:orders", Role::Claim, 0);
     assert_eq!(reached(&drill), Some(0), "it came at 10 ms");
+    let mut nobodys = drill.history.steps.last().unwrap().clone();
+    (nobodys.intent, nobodys.asked) = (None, RunTime(700));
+    nobodys.product = Some(drill.history.intents[1].product);
+    drill.history.steps.insert(0, nobodys);
+    assert_eq!(reached(&drill), None, "it may have been the second one's");
+    drill.history.steps.remove(0);
     drill.history.steps.last_mut().unwrap().asked = RunTime(700);
     assert_eq!(reached(&drill), Some(1));
 }
