@@ -59,7 +59,7 @@ fn read_line(text: &str, strings: &mut Strings) -> serde_json::Result<Fact> {
     }
     if text.starts_with("{\"step\":") {
         let StepLine { step } = serde_json::from_str(text)?;
-        return Ok(Fact::Step(step.with_texts(|text| strings.shared(&text))));
+        return Ok(Fact::Step(step.with_texts(|text| strings.shared(text))));
     }
     serde_json::from_str(text)
 }

@@ -69,7 +69,7 @@ impl Secrets {
             Fact::Doubt(doubt) => self.hide_within(&mut doubt.what),
             Fact::Statement(statement) => self.hide_within(&mut statement.sql),
             Fact::Step(step) => {
-                *step = self.hidden_in_step(step).with_texts(Into::into);
+                *step = self.hidden_in_step(step).with_texts(|text| Arc::from(&**text));
             }
             Fact::Instance(instance) => self.hide_within(&mut instance.url),
             _ => {}
@@ -90,7 +90,7 @@ impl Secrets {
         &self,
         step: &'a Step<Text>,
     ) -> Step<Cow<'a, str>> {
-        step.as_texts().with_texts(|text| self.redact(text))
+        step.with_texts(|text| self.redact(text.as_ref()))
     }
 
     /// Whether there is nothing to hide.

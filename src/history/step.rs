@@ -221,44 +221,45 @@ impl<Text: AsRef<str>> Step<Text> {
     }
 }
 
-impl<Text: AsRef<str>> Step<Text> {
-    /// A view of it.
-    pub(super) fn as_texts(&self) -> Step<&str> {
-        Step {
-            wire: self.wire,
-            link: self.link,
-            verb: self.verb.as_ref(),
-            object: self.object.as_ref().map(AsRef::as_ref),
-            subject: self.subject.as_ref().map(AsRef::as_ref),
-            statement: self.statement,
-            role: self.role,
-            intent: self.intent,
-            product: self.product,
-            transaction: self.transaction,
-            standing: self.standing,
-            token: self.token,
-            lease_ms: self.lease_ms,
-            compares: self.compares,
-            resent: self.resent,
-            asked: self.asked,
-            forwarded: self.forwarded,
-            answered: self.answered,
-            delivered: self.delivered,
-            end: self.end,
-            answer: self.answer.as_ref().map(AsRef::as_ref),
+impl<Text> Step<Text> {
+    /// A step that has begun, and of which nothing more is known.
+    pub(crate) const fn begun(wire: Wire, link: LinkId, verb: Text, asked: RunTime) -> Self {
+        Self {
+            wire,
+            link,
+            verb,
+            object: None,
+            subject: None,
+            statement: None,
+            role: None,
+            intent: None,
+            product: None,
+            transaction: None,
+            standing: None,
+            token: None,
+            lease_ms: None,
+            compares: false,
+            resent: false,
+            asked,
+            forwarded: None,
+            answered: None,
+            delivered: None,
+            end: StepEnd::Unanswered,
+            answer: None,
         }
     }
-}
 
-impl<Text> Step<Text> {
     /// The same step with its texts in another form.
-    pub(super) fn with_texts<Other>(self, mut form: impl FnMut(Text) -> Other) -> Step<Other> {
+    pub(super) fn with_texts<'a, Other>(
+        &'a self,
+        mut form: impl FnMut(&'a Text) -> Other,
+    ) -> Step<Other> {
         Step {
             wire: self.wire,
             link: self.link,
-            verb: form(self.verb),
-            object: self.object.map(&mut form),
-            subject: self.subject.map(&mut form),
+            verb: form(&self.verb),
+            object: self.object.as_ref().map(&mut form),
+            subject: self.subject.as_ref().map(&mut form),
             statement: self.statement,
             role: self.role,
             intent: self.intent,
@@ -274,7 +275,7 @@ impl<Text> Step<Text> {
             answered: self.answered,
             delivered: self.delivered,
             end: self.end,
-            answer: self.answer.map(form),
+            answer: self.answer.as_ref().map(form),
         }
     }
 }

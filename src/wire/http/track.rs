@@ -49,27 +49,12 @@ impl Tracker {
         let name = format!("http {} {object}", request.method);
         let role = observer.guide.role(&name).or(has_effect.then_some(Role::Pay));
         let step = Step {
-            wire: Wire::Http,
-            link: notes.link(),
-            verb: observer.word(request.method),
             object: Some(observer.word(&object)),
             subject: Some(Rc::from(request.target)),
-            statement: None,
             role,
             intent: named.intent,
             product: named.product,
-            transaction: None,
-            standing: None,
-            token: None,
-            lease_ms: None,
-            compares: false,
-            resent: false,
-            asked: self.began,
-            forwarded: None,
-            answered: None,
-            delivered: None,
-            end: StepEnd::Unanswered,
-            answer: None,
+            ..Step::begun(Wire::Http, notes.link(), observer.word(request.method), self.began)
         };
         self.current = notes.exchanges.open(step, 0);
         if self.current.is_none() {

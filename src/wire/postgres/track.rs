@@ -165,27 +165,13 @@ impl Tracker {
         }
         let Meaning { verb, object, role, statement, .. } = (*meaning).clone();
         let step = Step {
-            wire: Wire::Postgres,
-            link: notes.link(),
-            verb,
             object,
-            subject: None,
             statement,
             role,
             intent: named.intent.or(self.owner),
             product: named.product,
             transaction: self.transaction,
-            standing: None,
-            token: None,
-            lease_ms: None,
-            compares: false,
-            resent: false,
-            asked: self.began.unwrap_or(notes.now),
-            forwarded: None,
-            answered: None,
-            delivered: None,
-            end: StepEnd::Unanswered,
-            answer: None,
+            ..Step::begun(Wire::Postgres, notes.link(), verb, self.began.unwrap_or(notes.now))
         };
         if meaning.ends_transaction {
             (self.transaction, self.owner) = (None, None);

@@ -211,27 +211,16 @@ impl Tracker {
             other => other,
         };
         Step {
-            wire: Wire::Redis,
-            link: notes.link(),
-            verb: observer.word(verb),
             object: object.map(|object| observer.word(&object)),
             subject: key.map(Rc::from),
-            statement: None,
             role,
             intent: named.intent,
             product: named.product,
             transaction: multi,
-            standing: None,
             token,
             lease_ms,
             compares,
-            resent: false,
-            asked: self.began,
-            forwarded: None,
-            answered: None,
-            delivered: None,
-            end: StepEnd::Unanswered,
-            answer: None,
+            ..Step::begun(Wire::Redis, notes.link(), observer.word(verb), self.began)
         }
     }
 
