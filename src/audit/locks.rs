@@ -19,6 +19,8 @@ pub(super) struct Locks<'a> {
     keys: BTreeMap<&'a str, Vec<Placed<'a>>>,
     /// Names of scripts that grant by a positive number.
     understood: HashMap<String, bool>,
+    /// What each token got and gave up of a key, in the order in which it was asked.
+    of_token: HashMap<(&'a str, u64), Vec<&'a Step>>,
 }
 
 /// A lease that was got, and the step that gave it up, if one did.
@@ -45,6 +47,15 @@ impl<'a> Locks<'a> {
             }
         }
         locks.understood = understood(locks.keys.values());
+        let mut of_token: HashMap<(&'a str, u64), Vec<&'a Step>> = HashMap::new();
+        for (key, steps) in &locks.keys {
+            for at in steps.iter().filter(|at| locks.is_grant(at.step) || is_removal(at.step)) {
+                if let Some(token) = at.step.token {
+                    of_token.entry((*key, token)).or_default().push(at.step);
+                }
+            }
+        }
+        locks.of_token = of_token;
         locks
     }
 
@@ -78,11 +89,22 @@ impl<'a> Locks<'a> {
                     && is_same_token(hold.grant.step, grant.step)
                     && hold.released.is_none_or(|end| end.step.asked > grant.step.asked)
             });
-            if !is_entered_again {
+            if !is_entered_again && !self.is_held_already(key, grant.step) {
                 holds.push(Hold { key, grant: *grant, released: self.released(key, grant) });
             }
         }
         holds
+    }
+
+    /// Whether the token had the lease before, by a step that may not have been this request's to see.
+    fn is_held_already(&self, key: &str, grant: &Step) -> bool {
+        let of_token = grant.token.and_then(|token| self.of_token.get(&(key, token)));
+        let steps = of_token.map_or(&[][..], Vec::as_slice);
+        let before = steps.iter().take_while(|step| !std::ptr::eq(**step, grant));
+        let count = |held: u32, step: &&Step| {
+            if self.is_grant(step) { held + 1 } else { held.saturating_sub(1) }
+        };
+        before.fold(0, count) > 0
     }
 
     fn released(&self, key: &str, grant: &Placed<'a>) -> Option<Placed<'a>> {
