@@ -86,13 +86,9 @@ fn each_defect_of_the_shop_has_its_lint() {
 fn a_lease_entered_again_is_not_released_early_though_its_first_entry_is_nobodys() {
     let mut drill = served_by(Shop { lock: Lock::Reentrant, ..Shop::default() }, 2);
     // Another intent of the product was under way when the first one entered.
-    for step in &mut drill.history.steps {
-        let first = step.role == Some(Role::Lock) && step.intent.is_some();
-        if first {
-            (step.intent, step.product) = (None, None);
-            break;
-        }
-    }
+    let steps = &mut drill.history.steps;
+    let entry = steps.iter_mut().find(|step| step.role == Some(Role::Lock)).unwrap();
+    (entry.intent, entry.product) = (None, None);
     assert_eq!(ids(&drill.judge()), [""; 0]);
 }
 
