@@ -188,3 +188,14 @@ async fn a_text_that_is_cut_says_so() {
     assert!(texts[0].starts_with("UPDATE stock SET note = 'xxx") && texts[0].ends_with("x…"));
     assert_eq!(texts[1], "UPDATE stock SET n = 1");
 }
+
+#[tokio::test]
+async fn a_password_that_is_given_is_not_written_down() {
+    let (watched, link) = connected().await;
+    for sql in ["create role bob login PassWord 'secret99'", "ALTER USER bob PASSWORD 'secret99'"] {
+        exchange(&link, &query(sql), &[complete("CREATE ROLE"), ready(b'I')].concat());
+    }
+    let seen = watched.end().await;
+    assert_eq!(seen.told().len(), 2);
+    assert!(seen.history.statements.is_empty() && !seen.told().join(" ").contains("secret"));
+}

@@ -54,10 +54,20 @@ fn work_out(sql: Part<'_>, observer: &Observer) -> Option<Meaning> {
         verb: observer.word(verb),
         object: object.map(|object| observer.word(object)),
         role,
-        statement: if is_noise { None } else { observer.ledger.statement(sql) },
+        statement: if is_noise || has_password(verb, text) {
+            None
+        } else {
+            observer.ledger.statement(sql)
+        },
         is_noise,
         ends_transaction: matches!(verb, "COMMIT" | "ROLLBACK"),
     })
+}
+
+/// Whether a text gives somebody a password, which has no place in a journal.
+fn has_password(verb: &str, text: &str) -> bool {
+    matches!(verb, "CREATE" | "ALTER" | "DO")
+        && text.as_bytes().windows(8).any(|word| word.eq_ignore_ascii_case(b"password"))
 }
 
 fn role(verb: &str, object: Option<&str>, guide: &Guide) -> Option<Role> {
