@@ -17,7 +17,8 @@ pub static G1: Code = Code {
     checked: "Per contended thing of a concurrent burst (key, key string, product or order): attempts \
               released and not yet answered, before the first definite answer. Offered overlap, as the \
               client sees it: an upper bound. With proxies, reached overlap too: a second attempt made its \
-              first step before the first one committed. Sequential and rate phases, bursts that contend for \
+              first step before the first one committed; it is asked for where steps name their attempts' intents, \
+              and not where two intents share user, key and product. Sequential and rate phases, bursts that contend for \
               nothing, and arrivals around the completion of the first claim none and are exempt.",
     causes: &[
         "the target answers faster than the burst leaves",

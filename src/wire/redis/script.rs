@@ -60,10 +60,7 @@ impl Script {
         Self {
             commands: commands(&source),
             lease: lease(&source),
-            compares: ["== argv[", "~= argv[", "==argv[", "~=argv["]
-                .iter()
-                .any(|compared| lower.contains(compared))
-                || lower.contains("]) == ") && lower.contains("argv[1] =="),
+            compares: compares(&lower),
             says_success: ["success", "complete", "finished", "'done'", "\"done\""]
                 .iter()
                 .any(|word| lower.contains(word)),
@@ -111,6 +108,12 @@ impl Script {
 /// hides a command.
 fn without_comment(line: &str) -> &str {
     line.split_once("--").map_or(line, |(code, _)| code)
+}
+
+/// Whether it compares what a command found with an argument, whichever stands first.
+fn compares(lower: &str) -> bool {
+    let dense: String = lower.chars().filter(|letter| !letter.is_whitespace()).collect();
+    ["==argv[", "~=argv[", "]==redis.", "]~=redis."].iter().any(|words| dense.contains(words))
 }
 
 fn commands(source: &str) -> Vec<(Box<str>, usize)> {
@@ -188,6 +191,7 @@ mod tests {
             return false end return redis.call('INCR', KEYS[2])";
         assert_eq!(of(grant, KeyKind::Lease), Some(Role::Lock));
         assert_eq!(Script::of(grant).lease(), Some((2, 1)));
+        assert!(Script::of("if ARGV[1] == redis.call('GET', KEYS[1]) then return 1 end").compares);
         assert!(!Script::of("return redis.call('PEXPIRE', KEYS[1], ARGV[1])").compares);
         assert_eq!(of("return 1", KeyKind::Lease), None);
     }
