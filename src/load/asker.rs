@@ -12,6 +12,7 @@ use tokio::time::{Instant, Sleep};
 use tokio_util::sync::WaitForCancellationFutureOwned;
 
 use crate::history::{AttemptId, Cause, PhaseId, RunTime, Sent};
+use crate::profile::write_duration;
 
 use super::compose::PlannedAttempt;
 use super::desk::{Answered, Desk, Ending, INTERRUPTED};
@@ -193,7 +194,20 @@ pub(super) async fn exchange(
     end.unwrap_or_else(|| Err(too_late(patience, &reader.progress())))
 }
 
-/// The words for an attempt that ran out of time.
+/// The words for an attempt that ran out of time. What is left of a limit is any number of
+/// nanoseconds, and is told in whole microseconds.
 pub(super) fn too_late(patience: Duration, progress: &str) -> String {
-    format!("no complete reply within {patience:?} ({progress})")
+    let whole = Duration::from_micros(u64::try_from(patience.as_micros()).unwrap_or(u64::MAX));
+    format!("no complete reply within {} ({progress})", write_duration(whole))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_of_a_limit_is_told_in_ascii() {
+        let told = too_late(Duration::from_nanos(137_251), "nothing so far");
+        assert_eq!(told, "no complete reply within 137us (nothing so far)");
+    }
 }

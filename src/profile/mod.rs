@@ -57,6 +57,7 @@ pub use target::{
     Target, Wires,
 };
 pub use template::{Filling, Hole, TemplateMistake, TemplateMistakeKind, TextTemplate};
+pub use units::write_duration;
 pub use urls::{is_loopback, is_same_host};
 pub use write::reproduction;
 
