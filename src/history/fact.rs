@@ -1,18 +1,18 @@
 //! The facts that a run writes down, one JSON line each.
 //!
-//! A change of any struct here, in `attempt.rs`, `step.rs` or `rows.rs` bumps [`SCHEMA_VERSION`].
+//! A change of any struct here, in `attempt.rs`, `step.rs`, `fault.rs` or `rows.rs` bumps [`SCHEMA_VERSION`].
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Attempt, Body, InstanceId, Intent, LinkFacts, PhaseId, RunId, RunTime, StatementFacts, Step,
-    Variant, WireFacts,
+    Attempt, Body, FaultFacts, InstanceId, Intent, LinkFacts, PhaseId, RunId, RunTime,
+    StatementFacts, Step, Variant, WireFacts,
 };
 
 /// Version of the journal's lines and of the rows beside it.
-pub const SCHEMA_VERSION: u32 = 4;
+pub const SCHEMA_VERSION: u32 = 5;
 
 /// One line of `journal.jsonl`, such as `{"attempt":{...}}`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,6 +30,7 @@ pub enum Fact {
     Statement(StatementFacts),
     Step(Step),
     Wire(WireFacts),
+    Fault(FaultFacts),
     Burst(BurstFacts),
     PhaseEnded {
         phase: PhaseId,

@@ -125,6 +125,10 @@ number_within_a_run!(
     /// A text of SQL that was seen on a wire, counted from 0.
     StatementId(u32)
 );
+number_within_a_run!(
+    /// A fault of the profile, counted from 0 over all phases.
+    FaultId(u16)
+);
 
 #[cfg(test)]
 mod tests {

@@ -7,6 +7,7 @@
 mod attempt;
 mod clock;
 mod fact;
+mod fault;
 mod folder;
 mod ids;
 mod journal;
@@ -24,9 +25,13 @@ pub use fact::{
     BurstFacts, ClockFacts, Contended, CounterFacts, Doubt, DrainFacts, Exit, Fact, InstanceFacts,
     PhaseFacts, ResumeFacts, RunFacts, SCHEMA_VERSION,
 };
+pub use fault::{
+    FaultEvent, FaultFacts, FaultPlan, FiredStep, Firing, FiringEnd, Proof, StepPoint,
+};
 pub use folder::{FolderError, Moment, RunFolder};
 pub use ids::{
-    AttemptId, BodyId, InstanceId, IntentId, LinkId, PhaseId, RunId, StatementId, VariantId,
+    AttemptId, BodyId, FaultId, InstanceId, IntentId, LinkId, PhaseId, RunId, StatementId,
+    VariantId,
 };
 pub use journal::{JournalError, JournalWriter, Lines, Recorder};
 pub use read::{History, ReadError};

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use super::strings::Written;
 use super::{
     Attempt, Body, BodyId, BurstFacts, ClockFacts, CounterFacts, Doubt, DrainFacts, Exit, Fact,
-    InstanceFacts, Intent, IntentId, LinkFacts, PhaseFacts, PhaseId, RunFacts, RunTime,
+    FaultFacts, InstanceFacts, Intent, IntentId, LinkFacts, PhaseFacts, PhaseId, RunFacts, RunTime,
     SCHEMA_VERSION, StatementFacts, Step, Strings, Variant, WireFacts,
 };
 
@@ -86,6 +86,8 @@ pub struct History {
     pub steps: Vec<Step>,
     /// One for each wire that had proxies.
     pub wires: Vec<WireFacts>,
+    /// In the order in which they happened, as far as one thread saw them.
+    pub faults: Vec<FaultFacts>,
     pub bursts: Vec<BurstFacts>,
     pub exits: Vec<Exit>,
     pub drains: Vec<DrainFacts>,
@@ -112,6 +114,7 @@ impl History {
             statements: Vec::new(),
             steps: Vec::new(),
             wires: Vec::new(),
+            faults: Vec::new(),
             bursts: Vec::new(),
             exits: Vec::new(),
             drains: Vec::new(),
@@ -202,6 +205,7 @@ impl History {
             Fact::Statement(statement) => self.statements.push(statement),
             Fact::Step(step) => self.steps.push(step),
             Fact::Wire(wire) => self.wires.push(wire),
+            Fact::Fault(fault) => self.faults.push(fault),
             Fact::Burst(burst) => self.bursts.push(burst),
             Fact::Exit(exit) => self.exits.push(exit),
             Fact::Drain(drain) => self.drains.push(drain),

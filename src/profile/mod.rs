@@ -10,6 +10,7 @@ mod burst;
 mod check;
 mod contract;
 mod contradictions;
+mod fault;
 mod keys;
 mod load;
 mod mistake;
@@ -43,6 +44,10 @@ pub use burst::{
 pub use contract::{
     AfterExpiry, Answer, BodyCode, BusinessColumn, Contract, Hint, KeyCarrier, KeyRule, KeyScope,
     KeySyntax, MissingKey, OtherParameters, Replay, ReplayBody,
+};
+pub use fault::{
+    Act, Cut, Expire, Expired, Failure, Fault, Hold, Loss, Owned, Partition, Passing, StepPattern,
+    StepTrigger, Trigger, Until, Which,
 };
 pub use load::{LONGEST_PROFILE, LoadProfileError, load};
 pub use mistake::{Mistake, Mistakes};

@@ -9,6 +9,7 @@ use std::time::Duration;
 use super::body::BodyTemplate;
 use super::burst::Burst;
 use super::contract::Contract;
+use super::fault::Fault;
 use super::target::{Actor, CustomCheck, Downstream, Postgres, Redis, Statements, Target, Wires};
 use super::template::{Hole, TextTemplate};
 
@@ -245,6 +246,7 @@ impl MovementsTable {
 pub struct Phase {
     pub name: String,
     pub burst: Burst,
+    pub faults: Vec<Fault>,
 }
 
 /// Limits that may be missed (exit 5), judged over phases without faults.

@@ -8,8 +8,10 @@ use std::time::Duration;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{JoinError, JoinSet};
+use tokio_util::sync::CancellationToken;
 
-use crate::history::{Wire, WireFacts};
+use crate::history::{FaultId, FiringEnd, InstanceId, IntentId, Wire, WireFacts};
+use crate::profile::Cut;
 
 use super::connect::Route;
 use super::counts::Counts;
@@ -22,7 +24,9 @@ use super::observer::Observer;
 use super::postgres::PostgresTalk;
 use super::proxies::{ProxySpec, Watch};
 use super::redis::RedisTalk;
+use super::rule::{Activity, HoldId, Notice, Rule};
 use super::tokens::Expected;
+use super::upstream::Upstream;
 
 /// A burst of connections beyond the backlog would lose its SYNs, and come a second late.
 const BACKLOG: u32 = 4_096;
@@ -35,6 +39,21 @@ const MOST_ACCEPTED: usize = 1_024;
 pub(super) enum Command {
     Counts(oneshot::Sender<Vec<Counts>>),
     Expect(Vec<Expected>, oneshot::Sender<()>),
+    Arm(Vec<Rule>, CancellationToken, oneshot::Sender<()>),
+    Heal(oneshot::Sender<()>),
+    Release(HoldId, FiringEnd, oneshot::Sender<()>),
+    Activity(Vec<IntentId>, oneshot::Sender<Vec<Activity>>),
+    Partition(Partitioned, CancellationToken, oneshot::Sender<()>),
+    Swap(FaultId, Wire, Upstream, oneshot::Sender<Result<(), WireError>>),
+}
+
+/// Who is cut off from what.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Partitioned {
+    pub(super) fault: FaultId,
+    pub(super) wire: Wire,
+    pub(super) instance: Option<InstanceId>,
+    pub(super) how: Cut,
 }
 
 /// What the thread leaves behind.
@@ -52,6 +71,7 @@ pub(super) async fn run(
     bound: oneshot::Sender<Result<Vec<SocketAddr>, WireError>>,
     mut commands: mpsc::Receiver<Command>,
     events: mpsc::Sender<ProxyEvent>,
+    _notices: mpsc::Sender<Notice>,
 ) -> Ended {
     let opened = open(&specs);
     let (routes, addresses, listeners) = match opened {
@@ -124,6 +144,14 @@ fn answer(command: Command, observer: &Observer) {
             observer.tokens.borrow_mut().expect(intents);
             let _ = done.send(());
         }
+        Command::Arm(_, _, done)
+        | Command::Heal(done)
+        | Command::Release(_, _, done)
+        | Command::Partition(_, _, done) => {
+            let _ = done.send(());
+        }
+        Command::Activity(_, answer) => drop(answer.send(Vec::new())),
+        Command::Swap(.., done) => drop(done.send(Ok(()))),
     }
 }
 

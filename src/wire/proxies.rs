@@ -10,20 +10,25 @@ use std::thread::{self, JoinHandle};
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::LocalSet;
+use tokio_util::sync::CancellationToken;
 
-use crate::history::{Clock, InstanceId, Recorder, Wire, WireFacts};
+use crate::history::{Clock, FaultId, FiringEnd, InstanceId, IntentId, Recorder, Wire, WireFacts};
+use crate::profile::Cut;
 
-use super::accept::{self, Command, Ended};
+use super::accept::{self, Command, Ended, Partitioned};
 use super::counts::Counts;
 use super::error::WireError;
 use super::event::ProxyEvent;
 use super::guide::Guide;
+use super::rule::{Activity, Armed, HoldId, Notice, Rule};
 use super::tokens::Expected;
 use super::upstream::Upstream;
 
 /// Events that wait for somebody to take them.
 const MOST_EVENTS: usize = 1024;
 const MOST_COMMANDS: usize = 16;
+/// Notices that wait; a hold whose notice finds no room is not made.
+const MOST_NOTICES: usize = 16 * 1024;
 
 /// What stands between whom.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +66,7 @@ pub struct Watch {
 pub struct Proxies {
     addresses: Vec<SocketAddr>,
     events: Option<mpsc::Receiver<ProxyEvent>>,
+    notices: Option<mpsc::Receiver<Notice>>,
     /// The thread ends when this is gone.
     commands: Option<mpsc::Sender<Command>>,
     thread: Option<JoinHandle<Ended>>,
@@ -75,6 +81,7 @@ impl Proxies {
     /// [`WireError::Thread`].
     pub async fn start(specs: Vec<ProxySpec>, watch: Watch) -> Result<Self, WireError> {
         let (events_in, events) = mpsc::channel(MOST_EVENTS);
+        let (notices_in, notices) = mpsc::channel(MOST_NOTICES);
         let (commands, commands_out) = mpsc::channel(MOST_COMMANDS);
         let (bound_in, bound) = oneshot::channel();
         let thread_error = |source| WireError::Thread { source };
@@ -82,13 +89,15 @@ impl Proxies {
         let thread = thread::Builder::new()
             .name("wire".to_owned())
             .spawn(move || {
-                let proxies = accept::run(specs, watch, bound_in, commands_out, events_in);
+                let proxies =
+                    accept::run(specs, watch, bound_in, commands_out, events_in, notices_in);
                 LocalSet::new().block_on(&runtime, proxies)
             })
             .map_err(thread_error)?;
         let mut proxies = Self {
             addresses: Vec::new(),
             events: Some(events),
+            notices: Some(notices),
             commands: Some(commands),
             thread: Some(thread),
         };
@@ -120,6 +129,73 @@ impl Proxies {
     /// [`WireError::Ended`].
     pub async fn expect(&self, intents: Vec<Expected>) -> Result<(), WireError> {
         self.ask(|done| Command::Expect(intents, done)).await
+    }
+
+    /// What happens to the faults on their links. There is one receiver: `None` the second time.
+    pub const fn notices(&mut self) -> Option<mpsc::Receiver<Notice>> {
+        self.notices.take()
+    }
+
+    /// Asks these rules of every step from now on, behind those that are armed already.
+    ///
+    /// # Errors
+    /// [`WireError::Ended`].
+    pub async fn arm(&self, rules: Vec<Rule>) -> Result<Armed, WireError> {
+        let token = CancellationToken::new();
+        self.ask(|done| Command::Arm(rules, token.clone(), done)).await?;
+        Ok(Armed { token })
+    }
+
+    /// Takes rules back, and comes back when nothing is held or silenced by them any more.
+    ///
+    /// # Errors
+    /// [`WireError::Ended`].
+    pub async fn heal(&self, armed: Armed) -> Result<(), WireError> {
+        armed.token.cancel();
+        self.ask(Command::Heal).await
+    }
+
+    /// Ends a hold, for this reason. One that has ended already is left alone.
+    ///
+    /// # Errors
+    /// [`WireError::Ended`].
+    pub async fn release(&self, hold: HoldId, how: FiringEnd) -> Result<(), WireError> {
+        self.ask(|done| Command::Release(hold, how, done)).await
+    }
+
+    /// How busy these intents are.
+    ///
+    /// # Errors
+    /// [`WireError::Ended`].
+    pub async fn activity(&self, intents: Vec<IntentId>) -> Result<Vec<Activity>, WireError> {
+        self.ask(|answer| Command::Activity(intents, answer)).await
+    }
+
+    /// Cuts an instance (or all) off from a server, until the guard is dropped or healed. Tells of its
+    /// firing and its end by notices, as a rule does.
+    ///
+    /// # Errors
+    /// [`WireError::Ended`].
+    pub async fn partition(
+        &self,
+        fault: FaultId,
+        wire: Wire,
+        instance: Option<InstanceId>,
+        how: Cut,
+    ) -> Result<Armed, WireError> {
+        let token = CancellationToken::new();
+        let cut = Partitioned { fault, wire, instance, how };
+        self.ask(|done| Command::Partition(cut, token.clone(), done)).await?;
+        Ok(Armed { token })
+    }
+
+    /// From now on these proxies lead to another server; what is connected is reset. Tells of its firing
+    /// by a notice, and of its effect when somebody has connected to the other one.
+    ///
+    /// # Errors
+    /// [`WireError::Ended`], [`WireError::TlsName`], [`WireError::Certificates`].
+    pub async fn swap(&self, fault: FaultId, wire: Wire, to: Upstream) -> Result<(), WireError> {
+        self.ask(|done| Command::Swap(fault, wire, to, done)).await?
     }
 
     async fn ask<T>(

@@ -389,6 +389,7 @@ fn profile() -> Profile {
                 release: Release::Frozen,
                 overlap_share: 0.5,
             }),
+            faults: Vec::new(),
         }],
         budget: Budget::default(),
         limits: Limits { drain: Duration::from_secs(10), quiet: Duration::from_millis(200) },

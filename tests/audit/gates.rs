@@ -303,7 +303,11 @@ fn one_phase_that_compared_nothing_is_missed_among_others() {
     (other.id, other.name, other.planned) = (PhaseId(1), "at leisure".to_owned(), 1);
     other.contended = None;
     drill.history.phases.push(other);
-    drill.profile.phases.push(Phase { name: "at leisure".to_owned(), burst: rate(0.3) });
+    drill.profile.phases.push(Phase {
+        name: "at leisure".to_owned(),
+        burst: rate(0.3),
+        faults: Vec::new(),
+    });
     let id = drill.add_intent(8, 8, 1);
     drill.history.intents[id.0 as usize].phase = PhaseId(1);
     let attempt = drill.add_attempt(id.0, ms(100), ms(104));

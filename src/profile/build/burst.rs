@@ -23,7 +23,7 @@ impl Ground<'_> {
             Some(rate) => Burst::Rate(self.rate(rate)),
             None => self.burst(at(node, "burst")),
         };
-        Phase { name: text(node, "name"), burst }
+        Phase { name: text(node, "name"), burst, faults: Vec::new() }
     }
 
     fn burst(&self, node: &Node) -> Burst {
