@@ -98,6 +98,7 @@ mod schema;
 mod state;
 mod statements;
 mod steps;
+mod struck;
 mod subject;
 mod trace;
 mod u01_own_checks;
@@ -110,9 +111,10 @@ mod words;
 
 pub use answer::{answer, answer_and_time};
 pub use bench::created;
+pub use faults::{FaultAccount, FiringAccount, end_words};
 pub use finding::{
-    Accounting, Evidence, Finding, Gate, GateState, Judgement, Overlap, Scene, Seen, Verdict,
-    Witness,
+    Accounting, Evidence, Finding, Gate, GateState, Judgement, Overlap, Scene, Seen, Struck,
+    Verdict, Witness,
 };
 pub use index::same_id;
 pub use live::judge_rows;
@@ -209,7 +211,9 @@ pub fn judge(case: &Case<'_>) -> Judgement {
     let mut judgement = summed_up(rulings, case.history.doubts.clone(), bench.accounting.clone());
     for finding in &mut judgement.findings {
         witnessed::attach(&bench, finding);
+        struck::attach(&bench, finding);
     }
+    judgement.faults = faults::accounts(&bench);
     judgement
 }
 
@@ -234,5 +238,5 @@ fn summed_up(
     } else {
         Verdict::Inconclusive
     };
-    Judgement { verdict, gates, findings, doubts, accounting }
+    Judgement { verdict, gates, findings, doubts, accounting, faults: Vec::new() }
 }

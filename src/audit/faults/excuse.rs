@@ -110,7 +110,7 @@ impl Excuses {
 
 /// Who made a held step. It can't have been answered before the hold was over, and of several that weren't
 /// it is taken to be the first: the others waited for it.
-fn maker(case: &Case<'_>, shot: &Shot<'_>) -> Option<AttemptId> {
+pub fn maker(case: &Case<'_>, shot: &Shot<'_>) -> Option<AttemptId> {
     let intent = shot.firing.step.as_ref()?.intent?;
     let held = shot.window.begin;
     let over = shot.end.map_or(held, |(at, _)| at);

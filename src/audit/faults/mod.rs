@@ -5,13 +5,16 @@
 //! happened. A firing disturbs the target beyond its own end, for as long as its window lasts
 //! (`window.rs`), and what that excuses is said in `excuse.rs`.
 
+mod account;
 mod excuse;
 mod kind;
 mod window;
 
-pub(super) use excuse::Excuses;
+pub(super) use account::accounts;
+pub use account::{FaultAccount, FiringAccount, end_words};
+pub(super) use excuse::{Excuses, maker};
 pub(super) use kind::{Kind, is_effect, is_outage};
-pub(super) use window::Window;
+pub(super) use window::{Window, meets};
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -56,7 +56,7 @@ pub(super) fn of(
 }
 
 /// Whether an attempt was under way at some moment of a time.
-pub(super) fn meets(attempt: &Attempt, begin: RunTime, end: RunTime) -> bool {
+pub fn meets(attempt: &Attempt, begin: RunTime, end: RunTime) -> bool {
     attempt.outcome.was_sent()
         && attempt.first_byte.is_none_or(|first| first <= end)
         && attempt.completed.is_none_or(|last| last >= begin)
