@@ -15,7 +15,7 @@ use crate::history::{Attempt, FiringEnd, Intent, IntentId, Role, RunTime, Wire};
 use super::bench::Bench;
 use super::faults::{Fault, Kind, Shot};
 use super::lint::{Lint, Sight};
-use super::locks::is_bid;
+use super::locks::{is_bid, is_removal};
 use super::ruling::Ruling;
 use super::steps::Placed;
 use super::words::{plural, span};
@@ -113,7 +113,7 @@ fn waited<'a>(bench: &Bench<'a>, hold: &Held<'_, 'a>, attempt: &'a Attempt) -> O
             && !is_held_itself(at)
     });
     let refused = || steps.iter().find(|at| is_refused_by(bench, hold, at));
-    let at = blocked.or_else(refused)?;
+    let at = blocked.or_else(refused).copied().or_else(|| refused_to_all(bench, hold))?;
     let waited = hold.end.since(at.step.asked.max(hold.begin));
     let what = match at.step.role {
         Some(Role::Lock) => "was refused the lock that the held request had",
@@ -132,7 +132,30 @@ fn waited<'a>(bench: &Bench<'a>, hold: &Held<'_, 'a>, attempt: &'a Attempt) -> O
         if hold.is_payment { "no order" } else { "neither user, key nor product" }
     );
     let subject = at.step.subject.as_deref().or(at.step.object.as_deref()).unwrap_or("a statement");
-    Some(Sight { attempts: vec![attempt], subject: subject.to_owned(), steps: vec![*at], because })
+    Some(Sight { attempts: vec![attempt], subject: subject.to_owned(), steps: vec![at], because })
+}
+
+/// A lock that names neither an intent nor a product, which one token had all the time, and which was
+/// refused to another one meanwhile: whoever was under way waited for it.
+fn refused_to_all<'a>(bench: &Bench<'a>, hold: &Held<'_, 'a>) -> Option<Placed<'a>> {
+    let locks = &bench.trace.locks;
+    let of_nobody = locks.keys().filter(|(_, steps)| {
+        steps.iter().all(|at| at.intent.is_none() && at.step.product.is_none())
+    });
+    of_nobody.into_iter().find_map(|(_, steps)| {
+        let before = steps.iter().rfind(|at| {
+            locks.is_grant(at.step) && at.step.answered.is_some_and(|at| at <= hold.begin)
+        })?;
+        let is_within =
+            |at: &&Placed<'a>| at.step.asked > before.step.asked && at.step.asked < hold.end;
+        let meanwhile = || steps.iter().filter(is_within);
+        let is_kept = !meanwhile().any(|at| locks.is_grant(at.step) || is_removal(at.step));
+        let is_vain = |at: &&Placed<'a>| {
+            let is_another = at.step.token.is_some() && at.step.token != before.step.token;
+            is_bid(at.step) && at.step.is_done() && is_another && at.step.asked > hold.begin
+        };
+        meanwhile().find(is_vain).filter(|_| is_kept).copied()
+    })
 }
 
 /// Whether a step asked in vain for a lock that the held intent had all the time.

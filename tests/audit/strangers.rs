@@ -158,6 +158,21 @@ fn who_waits_for_a_lock_of_a_stranger_is_told() {
 }
 
 #[test]
+fn a_lock_for_everything_is_nobodys_and_is_told_all_the_same() {
+    let mut drill = two_products();
+    asks_for(&mut drill, &crate::wires::lock_key(), 3);
+    for step in drill.history.steps.iter_mut().filter(|it| it.wire == Wire::Redis) {
+        (step.subject, step.intent, step.product) = (Some("lock:all".into()), None, None);
+    }
+    assert_eq!(found(&drill.judge(), "L12").len(), 1);
+    // Had it been given up before, somebody else was in the way.
+    let early = drill.history.steps.iter_mut().find(|it| it.role == Some(Role::Unlock)).unwrap();
+    (early.asked, early.forwarded, early.answered) =
+        (ms(15), Some(RunTime(15_010)), Some(RunTime(15_200)));
+    assert_eq!(found(&drill.judge(), "L12"), []);
+}
+
+#[test]
 fn who_waits_for_a_statement_behind_a_stranger_is_told() {
     let mut drill = two_products();
     let mut hand = Hand::new(&mut drill, 1);
@@ -250,4 +265,36 @@ fn a_lease_whose_key_was_deleted_by_the_drill_was_not_shared() {
         found(&drill.judge(), "I29").len()
     };
     assert_eq!((shared(false), shared(true)), (1, 0));
+}
+
+#[test]
+fn a_lease_that_was_got_after_the_deletion_is_its_holders() {
+    let mut drill = watched(2);
+    for attempt in &mut drill.history.attempts {
+        (attempt.first_byte, attempt.completed) = (Some(RunTime(0)), Some(ms(9_500)));
+    }
+    drill.end();
+    let mut lock = |who: u32, at: u64| {
+        let mut hand = Hand::new(&mut drill, who);
+        hand.now = at * 1_000;
+        let bid = hand.on_lock("SET", "", Role::Lock, "OK");
+        (bid.token, bid.lease_ms, bid.intent) =
+            (Some(u64::from(who) + 1), Some(3_000), Some(IntentId(who)));
+    };
+    lock(0, 10);
+    lock(1, 50);
+    let mut hand = Hand::new(&mut drill, 0);
+    hand.now = 70_000;
+    hand.on_lock("DEL", "", Role::Unlock, "1").intent = Some(IntentId(0));
+    let hold = Hold { until: Until::TakenOver, limit: Duration::from_secs(5) };
+    let act =
+        Act::Expire(Expire { what: Expired::Lease, how: Passing::Delete, replay: true, hold });
+    let trigger = at_step(Wire::Redis, "GET", None, StepPoint::After);
+    let mut hurt = Hurt::new(&mut drill, (trigger, act));
+    hurt.fires_unseen(30_000, Wire::Redis, "redis GET lock:stock", 0, StepPoint::After);
+    hurt.proves(30_100, Proof::KeysGone { keys: 1 });
+    hurt.ends(60_000, FiringEnd::TakenOver);
+    hurt.heals(60_000);
+    let judgement = drill.judge();
+    assert!(found(&judgement, "I29")[0].1.contains("removed it"), "{judgement:#?}");
 }
