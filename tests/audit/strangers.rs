@@ -84,6 +84,17 @@ fn an_unlock_that_is_tried_again_with_its_token_passes() {
 }
 
 #[test]
+fn a_lost_reply_is_told_with_the_step_that_it_was_of() {
+    let drill = unlock_lost(false);
+    let judgement = drill.judge();
+    let of_unlock = judgement.findings.iter().find(|it| it.code.id == "L11").unwrap();
+    let scenes = dupeproof::story::tell(&drill.case(), of_unlock);
+    let told: Vec<String> =
+        scenes.into_iter().map(|it| format!("{:9} {}", it.seen_by, it.what)).collect();
+    insta::assert_snapshot!(told.join("\n"));
+}
+
+#[test]
 fn an_unlock_that_stalls_is_learnt_of_too_late_to_judge() {
     let mut drill = unlock_lost(false);
     drill.profile.phases[0].faults[0].act = Act::DropReply(Loss::Stall);
