@@ -157,7 +157,7 @@ impl Tracker {
     }
 
     fn bind(&mut self, bind: &Bind<'_>, notes: &Notes) {
-        if notes.observer.tokens.borrow().is_empty() {
+        if notes.observer.tokens.borrow().is_empty() && !notes.is_watchful() {
             return;
         }
         let statement = self.names.statement(bind.statement);
