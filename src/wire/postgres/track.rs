@@ -5,7 +5,9 @@
 //! the rest of the unit: those steps were skipped. A COPY within the extended protocol and replication
 //! end the tracking of their connection.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::rc::Rc;
 
 use foldhash::HashMap;
@@ -13,9 +15,11 @@ use foldhash::HashMap;
 use crate::history::{IntentId, Role, RunTime, Standing, Step, StepEnd, Wire};
 use crate::wire::exchanges::ExchangeId;
 use crate::wire::notes::Notes;
+use crate::wire::rules::Carried;
 use crate::wire::{Part, tokens};
 
 use super::meaning::{Meaning, meaning};
+use super::poison::Poison;
 use super::{Bind, Names, Reply, Request, Statement, Transaction, Trouble};
 
 /// Portals whose parameters are remembered.
@@ -40,9 +44,12 @@ pub(super) struct Tracker {
     names: Names,
     awaited: VecDeque<Awaited>,
     /// What the parameters of a portal name.
-    bound: HashMap<Box<[u8]>, tokens::Named>,
-    /// When the first message of the next step was read.
-    began: Option<RunTime>,
+    bound: HashMap<Box<[u8]>, Bound>,
+    /// When the first message of the next step was read, and where it begins.
+    began: Option<(RunTime, u64)>,
+    /// Where the reply begins that is being read.
+    reply_began: bool,
+    poison: Poison,
     /// The step whose last message is being read.
     current: Option<ExchangeId>,
     /// The transaction that the next step is in, as far as what was sent says.
@@ -56,15 +63,23 @@ pub(super) struct Tracker {
     is_over: bool,
 }
 
+/// What is bound to a portal.
+#[derive(Clone, Debug, Default)]
+struct Bound {
+    named: tokens::Named,
+    /// While rules are armed.
+    values: Rc<[String]>,
+}
+
 impl Tracker {
     /// A message begins.
-    pub(super) fn begins(&mut self, now: RunTime) {
-        self.began.get_or_insert(now);
+    pub(super) fn begins(&mut self, now: RunTime, at: u64) {
+        self.began.get_or_insert((now, at));
         self.current = None;
     }
 
-    /// It is known what it asks for.
-    pub(super) fn known(&mut self, request: &Request<'_>, notes: &mut Notes) {
+    /// It is known what it asks for; all of it lies at this place, or will.
+    pub(super) fn known(&mut self, request: &Request<'_>, at: &Range<u64>, notes: &mut Notes) {
         if let Request::Startup { parameters, .. } = request {
             let name = parameters.clone().find(|(name, _)| *name == b"application_name");
             let name = name.and_then(|(_, value)| value.whole_text()).filter(|it| !it.is_empty());
@@ -77,15 +92,17 @@ impl Tracker {
             Request::Bind(bind) => self.bind(bind, notes),
             Request::Execute { portal, .. } => {
                 let statement = self.names.portal(portal).and_then(|it| it.statement.clone());
-                let named = self.bound.get(*portal).copied().unwrap_or_default();
+                let Bound { named, values } = self.bound.get(*portal).cloned().unwrap_or_default();
                 let sql = statement.as_deref().map(Statement::text);
                 self.current = self.step(sql, named, true, notes);
                 self.awaited.push_back(Awaited::Execute(self.current));
+                self.asked(sql, &values, at, notes);
             }
             Request::Query(sql) => {
                 let named = notes.name([sql.bytes].into_iter());
                 self.current = self.step(Some(*sql), named, false, notes);
                 self.awaited.push_back(Awaited::Query(self.current));
+                self.asked(Some(*sql), &[], at, notes);
             }
             Request::FunctionCall { .. } => {
                 notes.unnamed();
@@ -94,6 +111,7 @@ impl Tracker {
             Request::Sync => {
                 let is_bare = !std::mem::take(&mut self.has_step);
                 self.awaited.push_back(Awaited::Sync { is_bare });
+                self.poison.unit_ends(at.end, notes);
             }
             _ => {}
         }
@@ -108,6 +126,27 @@ impl Tracker {
         if !keeps_on {
             self.began = None;
         }
+        // A Flush asks for what has been answered so far, and its sender may wait for that.
+        if !keeps_on || matches!(request, Request::Flush) {
+            notes.orders.requests.undecided = None;
+        }
+    }
+
+    /// The rules are asked about the step that was just opened.
+    fn asked(
+        &mut self,
+        sql: Option<Part<'_>>,
+        values: &[String],
+        at: &Range<u64>,
+        notes: &mut Notes,
+    ) {
+        let Some(id) = self.current.filter(|_| notes.is_watchful()) else { return };
+        let values: Vec<&[u8]> = values.iter().map(String::as_bytes).collect();
+        let carried = Carried { sql: sql.map(|sql| sql.bytes), values: &values, keys: &[] };
+        let begin = self.began.map_or(at.start, |(_, begin)| begin);
+        let Some(decided) = notes.step_is_asked(id, begin, &carried) else { return };
+        let is_query = matches!(self.awaited.back(), Some(Awaited::Query(_)));
+        self.poison.request(decided, id, begin, at, is_query, notes);
     }
 
     /// All of it has come.
@@ -118,7 +157,7 @@ impl Tracker {
     }
 
     fn bind(&mut self, bind: &Bind<'_>, notes: &Notes) {
-        if notes.observer.tokens.borrow().is_empty() {
+        if notes.observer.tokens.borrow().is_empty() && !notes.is_watchful() {
             return;
         }
         let statement = self.names.statement(bind.statement);
@@ -127,16 +166,18 @@ impl Tracker {
             .parameters()
             .enumerate()
             .filter_map(|(at, parameter)| parameter.text(types.get(at).copied().unwrap_or(0)))
+            .map(Cow::into_owned)
             .collect();
-        let mut named = notes.name(texts.iter().map(|text| text.as_bytes()));
+        let mut named = notes.name(texts.iter().map(String::as_bytes));
         // A text may have its values in it, whatever else is bound.
         if !named.is_of_the_run
             && let Some(statement) = statement
         {
             named = notes.name([&*statement.sql].into_iter());
         }
+        let values = if notes.is_watchful() { texts.into() } else { Rc::default() };
         if self.bound.len() < MOST_PORTALS || self.bound.contains_key(bind.portal) {
-            self.bound.insert(bind.portal.into(), named);
+            self.bound.insert(bind.portal.into(), Bound { named, values });
         }
     }
 
@@ -171,7 +212,12 @@ impl Tracker {
             intent: named.intent.or(self.owner),
             product: named.product,
             transaction: self.transaction,
-            ..Step::begun(Wire::Postgres, notes.link(), verb, self.began.unwrap_or(notes.now))
+            ..Step::begun(
+                Wire::Postgres,
+                notes.link(),
+                verb,
+                self.began.map_or(notes.now, |(when, _)| when),
+            )
         };
         if meaning.ends_transaction {
             (self.transaction, self.owner) = (None, None);
@@ -188,8 +234,31 @@ impl Tracker {
         (self.transaction, self.owner) = (Some(self.transactions), None);
     }
 
-    /// A message of the server has come as a whole.
-    pub(super) fn answered(&mut self, reply: &Reply<'_>, at: u64, notes: &mut Notes) {
+    /// A message of the server begins.
+    pub(super) fn reply_begins(&mut self, at: u64, notes: &mut Notes) {
+        if self.poison.is_hiding() {
+            notes.orders.replies.begins(at);
+        }
+        if self.reply_began {
+            return;
+        }
+        let awaited = match (self.completed, self.awaited.front()) {
+            (Some(id), _) => Some(id),
+            (None, Some(Awaited::Execute(id) | Awaited::Query(id))) => *id,
+            (None, _) => None,
+        };
+        if let Some(id) = awaited {
+            self.reply_began = true;
+            notes.reply_begins(id, at);
+        }
+    }
+
+    /// A message of the server has come as a whole, and lies at this place.
+    pub(super) fn answered(&mut self, reply: &Reply<'_>, place: Range<u64>, notes: &mut Notes) {
+        let at = place.end;
+        if self.poison.hides(reply, &place, notes) {
+            return;
+        }
         if let Reply::BackendKey { pid } = reply {
             notes.backend = Some(*pid);
         }
@@ -206,7 +275,15 @@ impl Tracker {
             Reply::PortalSuspended => self.completes(StepEnd::Done, "suspended", at, notes),
             // A driver that doesn't know where its transaction stands rolls back nothing.
             Reply::Notice(notice) if notice.code == b"25P01" => self.is_nothing(notes),
-            Reply::Error(trouble) => self.fails(trouble, at, notes),
+            Reply::Error(trouble) => {
+                let front = match self.awaited.front() {
+                    Some(Awaited::Execute(id) | Awaited::Query(id)) => *id,
+                    _ => None,
+                };
+                let given = front.and_then(|id| self.poison.reply(id, trouble, &place, notes));
+                let code = given.as_deref().unwrap_or(trouble.code);
+                self.fails(&Trouble { code, ..*trouble }, at, notes);
+            }
             Reply::ReadyForQuery(transaction) => self.ready(*transaction, at, notes),
             Reply::CopyIn if matches!(self.awaited.front(), Some(Awaited::Execute(_))) => {
                 self.give_up(notes);
@@ -221,11 +298,16 @@ impl Tracker {
             Some(Awaited::Execute(id)) => {
                 let id = *id;
                 self.awaited.pop_front();
-                let Some(id) = id else { return };
+                let Some(id) = id else {
+                    self.reply_began = false;
+                    return;
+                };
                 told(id, end, answer, notes);
+                notes.reply_is_known(id);
                 if matches!(self.awaited.front(), Some(Awaited::Sync { .. })) {
                     self.completed = Some(id);
                 } else {
+                    self.reply_began = false;
                     notes.exchanges.reply_ends(id, at);
                 }
             }
@@ -253,6 +335,7 @@ impl Tracker {
                 while let Some(Awaited::Execute(id)) = self.awaited.front() {
                     if let Some(id) = id {
                         told(*id, end, if end == StepEnd::Failed { &code } else { "" }, notes);
+                        notes.reply_is_known(*id);
                         notes.exchanges.reply_ends(*id, at);
                     }
                     end = StepEnd::Skipped;
@@ -272,12 +355,17 @@ impl Tracker {
         while let Some(Awaited::Execute(id)) = self.awaited.front() {
             if let Some(id) = id {
                 told(*id, StepEnd::Skipped, "", notes);
+                notes.reply_is_known(*id);
                 notes.exchanges.reply_ends(*id, at);
             }
             self.awaited.pop_front();
         }
+        self.reply_began = false;
         let last = match self.awaited.pop_front() {
-            Some(Awaited::Query(id)) => id,
+            Some(Awaited::Query(id)) => {
+                id.into_iter().for_each(|id| notes.reply_is_known(id));
+                id
+            }
             Some(Awaited::Sync { is_bare: true }) => {
                 notes.noise();
                 None
