@@ -13,6 +13,7 @@ mod lab;
 mod payments;
 mod profile;
 mod proxy;
+mod rules;
 mod run;
 mod schema;
 mod shop;
