@@ -16,6 +16,7 @@ use crate::history::{IntentId, Role, RunTime, Standing, Step, StepEnd, Wire};
 use crate::wire::exchanges::ExchangeId;
 use crate::wire::notes::Notes;
 use crate::wire::rules::Carried;
+use crate::wire::tokens::Among;
 use crate::wire::{Part, tokens};
 
 use super::meaning::{Meaning, meaning};
@@ -56,6 +57,8 @@ pub(super) struct Tracker {
     transaction: Option<u32>,
     transactions: u32,
     owner: Option<IntentId>,
+    /// Those whose transaction it may be.
+    owners: Among,
     /// Whether a step was asked for since the last Sync.
     has_step: bool,
     /// A step that has completed, and whose reply ends with the unit.
@@ -142,7 +145,8 @@ impl Tracker {
     ) {
         let Some(id) = self.current.filter(|_| notes.is_watchful()) else { return };
         let values: Vec<&[u8]> = values.iter().map(String::as_bytes).collect();
-        let carried = Carried { sql: sql.map(|sql| sql.bytes), values: &values, keys: &[] };
+        let carried =
+            Carried { sql: sql.map(|sql| sql.bytes), values: &values, ..Carried::default() };
         let begin = self.began.map_or(at.start, |(_, begin)| begin);
         let Some(decided) = notes.step_is_asked(id, begin, &carried) else { return };
         let is_query = matches!(self.awaited.back(), Some(Awaited::Query(_)));
@@ -157,7 +161,7 @@ impl Tracker {
     }
 
     fn bind(&mut self, bind: &Bind<'_>, notes: &Notes) {
-        if notes.observer.tokens.borrow().is_empty() {
+        if notes.observer.tokens.borrow().is_empty() && !notes.is_watchful() {
             return;
         }
         let statement = self.names.statement(bind.statement);
@@ -204,6 +208,10 @@ impl Tracker {
         if self.transaction.is_some() && self.owner.is_none() {
             self.owner = named.intent;
         }
+        if self.transaction.is_some() && self.owners.is_none() {
+            self.owners.clone_from(&named.among);
+        }
+        let among = named.among.or_else(|| self.owners.clone());
         let Meaning { verb, object, role, statement, .. } = (*meaning).clone();
         let step = Step {
             object,
@@ -220,18 +228,19 @@ impl Tracker {
             )
         };
         if meaning.ends_transaction {
-            (self.transaction, self.owner) = (None, None);
+            (self.transaction, self.owner, self.owners) = (None, None, None);
         }
         let id = notes.exchanges.open(step, 0);
-        if id.is_none() {
-            notes.count(|counts| counts.lost += 1);
+        match id {
+            Some(id) => notes.exchanges.is_among(id, among),
+            None => notes.count(|counts| counts.lost += 1),
         }
         id
     }
 
     fn begin(&mut self) {
         self.transactions += 1;
-        (self.transaction, self.owner) = (Some(self.transactions), None);
+        (self.transaction, self.owner, self.owners) = (Some(self.transactions), None, None);
     }
 
     /// A message of the server begins.
@@ -381,7 +390,9 @@ impl Tracker {
         }
         if self.awaited.is_empty() {
             match (standing, self.transaction) {
-                (Standing::Idle, _) => (self.transaction, self.owner) = (None, None),
+                (Standing::Idle, _) => {
+                    (self.transaction, self.owner, self.owners) = (None, None, None);
+                }
                 (_, None) => self.begin(),
                 (_, Some(_)) => {}
             }
