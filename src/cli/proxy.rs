@@ -10,8 +10,8 @@ use clap::Args;
 use serde_json::json;
 
 use super::fronts::{self, Front, Fronts};
-use super::rules::{self, Rules, Told};
-use super::{Format, interrupt::Interrupts};
+use super::rules::{Rules, Told};
+use super::{Format, interrupt::Interrupts, rule_file};
 use crate::codes;
 use crate::history::{
     Clock, Fact, JournalWriter, Recorder, RunFacts, RunId, SCHEMA_VERSION, WireFacts,
@@ -81,7 +81,7 @@ pub(crate) struct ProxyArgs {
 pub(crate) async fn proxy(args: ProxyArgs, interrupts: &Interrupts) -> Result<Exit, Failure> {
     let Fronts { fronts, guide, secrets, profile } = fronts::asked_for(&args).await?;
     let faults = match &args.rules {
-        Some(path) => rules::read(path, &fronts)?,
+        Some(path) => rule_file::read(path, &fronts)?,
         None => Vec::new(),
     };
     let clock = Clock::start();
