@@ -101,15 +101,16 @@ impl<S: Scanner> Way<S> {
         let passed = self.codec.passed_to();
         let last = self.heard.open.or_else(|| self.heard.frames.last().map(|frame| frame.start));
         let at = if offset == 0 { last.unwrap_or(passed) } else { passed + u64::from(offset) - 1 };
-        assert_eq!(self.codec.hold_at(at), at >= passed, "only what has left can't be held");
+        // What has left can't be held.
         if at >= passed {
             self.held = Some(self.held.map_or(at, |held| held.min(at)));
+            self.codec.set_gate(self.held);
         }
     }
 
     pub fn release(&mut self) {
         self.held = None;
-        self.codec.release();
+        self.codec.set_gate(None);
     }
 
     pub fn write_at_most(&mut self, bytes: u8) {

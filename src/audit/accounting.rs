@@ -28,6 +28,7 @@ fn count_attempts(bench: &Bench<'_>, sum: &mut Accounting) {
             Cause::Prepare => &mut sum.preparing_attempts,
             Cause::Replay => &mut sum.replays,
             Cause::Steady => &mut sum.steady_attempts,
+            Cause::Probe => &mut sum.probes,
         } += 1;
         *match attempt.outcome {
             Outcome::NotSent => &mut sum.not_sent,

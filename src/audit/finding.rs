@@ -142,6 +142,8 @@ pub struct Accounting {
     /// Attempts that asked again after a definite answer, on purpose.
     pub replays: u64,
     pub steady_attempts: u64,
+    /// Attempts that asked whether the target answers again once a fault was healed.
+    pub probes: u64,
     /// Attempts whose last byte was handed to the kernel.
     pub sent_whole: u64,
     pub not_sent: u64,

@@ -8,7 +8,7 @@
 use std::collections::HashSet;
 
 use crate::codes::G12;
-use crate::history::{Attempt, Outcome, PhaseFacts, PhaseId};
+use crate::history::{Attempt, Cause, Outcome, PhaseFacts, PhaseId};
 use crate::profile::{Burst, Phase};
 
 use super::bench::Bench;
@@ -44,6 +44,10 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     for (_, key) in bench.index.keyed() {
         let phase = key.variants.first().map(|variant| variant.intent.phase);
         let Some(phase) = phase.filter(|phase| ids.contains(phase)) else { continue };
+        // A probe asks twice by itself, whatever becomes of the phase.
+        if key.attempts().iter().any(|attempt| attempt.cause == Cause::Probe) {
+            continue;
+        }
         keys += 1;
         if key.attempts().iter().filter(answered).nth(1).is_some() {
             twice += 1;

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use crate::codes::G3;
-use crate::history::{Cause, KeyForm, Outcome, PhaseId};
+use crate::history::{Attempt, Cause, KeyForm, Outcome, PhaseId};
 
 use super::bench::Bench;
 use super::i26_bad_keys::is_as_due;
@@ -28,6 +28,11 @@ struct Sums {
     as_due: u64,
 }
 
+/// What sets a scene or asks whether a fault is over isn't what a phase is about.
+fn is_of_the_load(attempt: &&Attempt) -> bool {
+    !matches!(attempt.cause, Cause::Prepare | Cause::Probe)
+}
+
 pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let history = bench.case.history;
     if history.attempts.is_empty() {
@@ -35,7 +40,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     }
     let mut phases: BTreeMap<PhaseId, BTreeMap<(&str, KeyForm), Sums>> =
         history.phases.iter().map(|phase| (phase.id, BTreeMap::new())).collect();
-    for attempt in history.attempts.iter().filter(|attempt| attempt.cause != Cause::Prepare) {
+    for attempt in history.attempts.iter().filter(is_of_the_load) {
         let intent = history.intent(attempt.intent);
         let kinds = phases.entry(intent.phase).or_default();
         let sums = kinds.entry((&intent.request, intent.key_form)).or_default();

@@ -6,6 +6,8 @@ use crate::guard::{GuardError, ProcessId};
 
 #[derive(Debug, thiserror::Error)]
 pub enum ChaosError {
+    #[error("could not {act}")]
+    Keys { act: &'static str, source: redis::RedisError },
     #[error("could not {act} process {process}")]
     Act { act: &'static str, process: ProcessId, source: GuardError },
     #[error(

@@ -5,7 +5,7 @@
 use super::Code;
 
 /// All of them.
-pub static MISTAKES: [&Code; 40] = [
+pub static MISTAKES: [&Code; 44] = [
     &SYNTAX,
     &UNKNOWN_KEY,
     &WRONG_TYPE,
@@ -46,6 +46,10 @@ pub static MISTAKES: [&Code; 40] = [
     &NOT_ONE_SELECT,
     &POOL_TOO_SMALL,
     &PROXY_ADDRESS,
+    &STEP_PATTERN,
+    &FAULT_POINT,
+    &FAULT_NEVER_FIRES,
+    &FAILURE,
 ];
 
 const CHECKED: &str = "The profile is compared with the description of all its keys.";
@@ -341,4 +345,44 @@ pub static PROXY_ADDRESS: Code = mistake(
     "The addresses of `proxy` in `[postgres]`, `[redis]` and `[payments]` are compared with each other, with `url` beside them, and with `[wires] listen-on`.",
     &["a target in a container, which can't reach loopback", "the server's own port"],
     "Take a free port on 127.0.0.1. For a target in a container list the address that it reaches: `[wires] listen-on = [\"172.17.0.1\"]`.",
+);
+pub static STEP_PATTERN: Code = mistake(
+    ("C041", "step-pattern", "a step is named as steps are"),
+    "The name of a step, by which a fault finds it, isn't one that any step has: `WIRE VERB OBJECT #n`, with a wire, a verb in capitals, what it is done to and which one of its intent; or the beginning of one. `*` is any verb.",
+    "The name is compared with the grammar, and its verb with those of the wire.",
+    &[
+        "a verb in small letters",
+        "a slip in a verb",
+        "a command that only keeps a connection going",
+    ],
+    "Take the name from a story or from `dupeproof proxy --steps FILE`, and leave its end out where more than one step is meant.",
+);
+pub static FAULT_POINT: Code = mistake(
+    ("C042", "fault-point", "a fault is done where it can be"),
+    "Not every act can be done at every point. A request can only be dropped or refused before its server has it, a reply can only be lost after its server gave it, and a step that waits has to be held on one side of the server.",
+    COMPARED,
+    &["`before` in place of `after`", "an act on a step that was given a time"],
+    "Name the point that the message tells, or another act.",
+);
+pub static FAULT_NEVER_FIRES: Code = mistake(
+    ("C043", "fault-never-fires", "a fault can fire"),
+    "As it is written, nothing that happens can set this fault off: it names an instance that isn't there, a wire without a proxy, or what no step of its wire has. The run would be inconclusive, whatever the target does.",
+    COMPARED,
+    &[
+        "proxies switched off",
+        "a table beside a step of Redis",
+        "a lease whose keys nobody has told",
+    ],
+    "Put the proxy in place, or let the fault name what there is.",
+);
+pub static FAILURE: Code = mistake(
+    ("C044", "failure", "an error is one that its server gives"),
+    "The error that a client is to be given isn't one of the step's server: PostgreSQL has a SQLSTATE of five characters, Redis a line that begins with a code in capitals, HTTP a status.",
+    COMPARED,
+    &[
+        "a status for a step of PostgreSQL",
+        "a SQLSTATE of success",
+        "the minus of an error of Redis",
+    ],
+    "Give the error of the wire that the step is on.",
 );

@@ -52,6 +52,8 @@ pub enum DrillError {
     Load { phase: String, source: LoadError },
     #[error("an instance could not be paused or resumed")]
     Chaos { source: ChaosError },
+    #[error("the keys of the target's Redis can't be reached for a fault")]
+    Keys { source: ChaosError },
     #[error("the database can't be audited")]
     Observe { source: ObserveError },
     #[error("`[{which}]` of the profile failed")]
@@ -91,6 +93,7 @@ impl DrillError {
             } => &codes::E07,
             Self::Load { .. }
             | Self::Chaos { .. }
+            | Self::Keys { .. }
             | Self::Lookup { .. }
             | Self::Target { .. }
             | Self::NotReady { .. }

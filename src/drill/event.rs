@@ -34,6 +34,10 @@ pub enum Event {
         what: String,
         more: u64,
     },
+    /// Something became of a fault.
+    Fault {
+        what: String,
+    },
     Draining,
     AskingAgain {
         intents: usize,

@@ -7,7 +7,7 @@ use super::DrillError;
 use super::phases::products;
 use crate::history::RunId;
 use crate::lab::{LabSpec, PaymentsSpec};
-use crate::profile::{LabSettings, PaymentsSettings, Profile};
+use crate::profile::{Act, LabSettings, PaymentsSettings, Profile};
 use crate::report::format::{counted, duration_us};
 
 /// The lab that a profile asks for, with the run's products on sale.
@@ -20,8 +20,15 @@ pub(super) fn spec(profile: &Profile, logs: PathBuf, run: RunId) -> Result<LabSp
         payments: profile.lab.payments.as_ref().map(|settings| provider(settings, profile.seed)),
         products: products(profile, run)?.into_iter().map(on_sale).collect(),
         postgres_settings: vec![most_connections(profile.lab.instances, profile.lab.pool_size)],
+        spare_redis: swaps_redis(profile),
         ..LabSpec::new(logs)
     })
+}
+
+/// Whether a second Redis is needed, for a failover.
+pub(super) fn swaps_redis(profile: &Profile) -> bool {
+    let mut faults = profile.phases.iter().flat_map(|phase| &phase.faults);
+    faults.any(|fault| fault.armed && matches!(fault.act, Act::SwapUpstream { .. }))
 }
 
 /// Enough for every pool, and for us.

@@ -6,6 +6,7 @@
 
 mod error;
 mod event;
+mod faults;
 mod freezing;
 mod ground;
 mod lab;
@@ -89,6 +90,7 @@ pub async fn run(mut order: Order, watcher: Arc<dyn Watcher>) -> Result<Outcome,
     ground::settle_profile(&mut order.profile).map_err(nowhere)?;
     // Before anything is written, started or sent.
     let places = ground::judge(&order.profile).await.map_err(nowhere)?;
+    faults::judge(&order.profile).map_err(nowhere)?;
     let run = RunId::fresh();
     let clock = Clock::start();
     let folder = prepare_folder(&order, run, clock).map_err(nowhere)?;
@@ -270,6 +272,7 @@ async fn drill(
     } else {
         settling.nothing_more_to_come().map_err(settled)?;
     }
+    load.hear_last().await;
     load.record_counters().await?;
     observer.close().await;
     Ok(())

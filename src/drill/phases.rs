@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::faults::{self, AtWork, Faults, PlannedPhase};
 use super::freezing::GroundFreezer;
 use super::ground::Ground;
 use super::supervisor::Supervisor;
-use super::wires::Wires;
+use super::wires::{self, Wires};
 use super::{DrillError, Event, Stage};
 use crate::guard::Guard;
-use crate::history::{Contended, CounterFacts, Fact, InstanceFacts, PhaseFacts, PhaseId, RunId};
+use crate::history::{Contended, CounterFacts, Fact, InstanceFacts, PhaseFacts, RunId};
 use crate::load::{self, Cast, LoadSettings, Planned, Progress, TargetInstance};
 use crate::observe::Subject;
 use crate::profile::{BodyTemplate, Burst, Hole, Phase, Products, Profile, Release, Request};
@@ -20,13 +21,20 @@ const COUNTER_LIMIT: Duration = Duration::from_secs(5);
 
 /// What the phases will do and need, in their order.
 pub(super) fn planned(profile: &Profile) -> Result<Vec<Planned>, DrillError> {
-    let phases = profile.phases.iter().zip(0..);
-    phases
-        .map(|(phase, id)| {
-            load::planned(PhaseId(id), &phase.burst, profile)
-                .map_err(|source| DrillError::Load { phase: phase.name.clone(), source })
-        })
-        .collect()
+    let planned = |PlannedPhase { id, phase }: PlannedPhase<'_>| {
+        let failed = |source| DrillError::Load { phase: phase.name.clone(), source };
+        let planned = load::planned(id, &phase.burst, profile).map_err(failed)?;
+        Ok(Planned { intents: planned.intents + probes(profile, &phase), ..planned })
+    };
+    faults::in_order(profile).into_iter().map(planned).collect()
+}
+
+/// How many intents ask after a phase's faults whether the target answers again.
+fn probes(profile: &Profile, phase: &Phase) -> u32 {
+    match phase.faults.is_empty() {
+        true => 0,
+        false => load::probes(&phase.burst, wires::instances(profile)),
+    }
 }
 
 /// The products of a run, each with its stock at the start.
@@ -75,6 +83,7 @@ pub(super) struct Load<'a> {
     supervisor: &'a Supervisor,
     freezer: Arc<GroundFreezer>,
     progress: Arc<Progress>,
+    faults: Option<Faults>,
     load: load::Load,
 }
 
@@ -101,13 +110,19 @@ impl<'a> Load<'a> {
             most_in_flight: load::MOST_IN_FLIGHT,
             progress: Arc::clone(&progress),
         });
-        let load = match ground.herald() {
+        let faults = Faults::new(stage, ground);
+        let load = match &faults {
+            Some(faults) => load.witnessed_by(faults.witness()),
+            None => load,
+        };
+        let herald = faults.as_ref().map(Faults::herald).or_else(|| ground.herald());
+        let load = match herald {
             Some(herald) => load.heralded_by(herald).leaving_files(Wires::most_files(profile)),
             None => load,
         };
         let freezer = GroundFreezer::new(&ground.instances, guard.journal().clone());
         let freezer = Arc::new(freezer);
-        Self { stage, ground, supervisor, freezer, progress, load }
+        Self { stage, ground, supervisor, freezer, progress, faults, load }
     }
 
     /// Runs all phases, or those before the load was stopped.
@@ -120,16 +135,17 @@ impl<'a> Load<'a> {
             };
             self.stage.recorder.record(Fact::Instance(facts)).await;
         }
-        for (phase, id) in self.stage.order.profile.phases.iter().zip(0..) {
+        for planned in faults::in_order(&self.stage.order.profile) {
             if self.supervisor.stop_load().is_cancelled() {
                 break;
             }
-            self.run_phase(phase, PhaseId(id)).await?;
+            self.run_phase(&planned).await?;
         }
         Ok(())
     }
 
-    async fn run_phase(&mut self, phase: &Phase, id: PhaseId) -> Result<(), DrillError> {
+    async fn run_phase(&mut self, of: &PlannedPhase<'_>) -> Result<(), DrillError> {
+        let (id, phase) = (of.id, &*of.phase);
         let clock = self.stage.clock;
         let profile = &self.stage.order.profile;
         let failed = |source| DrillError::Load { phase: phase.name.clone(), source };
@@ -155,13 +171,45 @@ impl<'a> Load<'a> {
         let is_frozen = crowd.is_some_and(|crowd| crowd.release == Release::Frozen);
         let freezer = is_frozen.then(|| Arc::clone(&self.freezer) as Arc<dyn load::Freezer>);
         let stop = self.supervisor.stop_load();
-        self.load.run_phase(id, &phase.burst, freezer, stop).await.map_err(failed)?;
+        let at_work = match &mut self.faults {
+            Some(faults) => faults.begin(of, began).await,
+            None => None,
+        };
+        let ran = self.load.run_phase(id, &phase.burst, freezer, stop).await.map_err(failed);
+        self.heal(at_work, ran, of).await?;
         let at = clock.now();
         self.stage.recorder.record(Fact::PhaseEnded { phase: id, at }).await;
         self.stage
             .watcher
             .see(Event::PhaseEnded { name: phase.name.clone(), took: at.since(began) });
         Ok(())
+    }
+
+    /// Takes back what was done in a phase, and asks whether the target answers again.
+    async fn heal(
+        &mut self,
+        at_work: Option<AtWork>,
+        ran: Result<load::PhaseSummary, DrillError>,
+        of: &PlannedPhase<'_>,
+    ) -> Result<(), DrillError> {
+        let (Some(faults), Some(at_work)) = (&mut self.faults, at_work) else {
+            return ran.map(drop);
+        };
+        // A fault that couldn't be armed is why the load couldn't leave.
+        faults.end(at_work).await.and(ran)?;
+        let failed = |source| DrillError::Load { phase: of.phase.name.clone(), source };
+        let stop = self.supervisor.stop_load();
+        if stop.is_cancelled() {
+            return Ok(());
+        }
+        self.load.probe(of.id, &of.phase.burst, stop).await.map(drop).map_err(failed)
+    }
+
+    /// What the wires tell of faults when everything has come to rest.
+    pub(super) async fn hear_last(&mut self) {
+        if let Some(faults) = &mut self.faults {
+            faults.hear_last().await;
+        }
     }
 
     /// The orders that the target has acknowledged so far.

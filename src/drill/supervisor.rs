@@ -147,7 +147,7 @@ impl Watch {
                 };
                 self.recorder.record(Fact::Exit(exit)).await;
             }
-            Server::Postgres | Server::Redis | Server::Payments => {
+            Server::Postgres | Server::Redis | Server::SpareRedis | Server::Payments => {
                 let server = what.to_string();
                 let _ = self.death.set(Death { server, status, last_words: log_tail });
                 self.stop_load.cancel();

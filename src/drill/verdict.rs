@@ -5,10 +5,10 @@
 use std::path::Path;
 use std::time::Duration;
 
-use super::DrillError;
+use super::{DrillError, faults};
 use crate::audit::{self, Case, Finding};
 use crate::codes::Severity;
-use crate::history::{History, Moment, RunFolder, RunTime, Strings};
+use crate::history::{History, Moment, PhaseId, RunFolder, RunTime, Strings};
 use crate::profile::{self, Profile};
 use crate::report::format::shell;
 use crate::report::{self, Material, Reproduction, RunResult, Telling};
@@ -112,13 +112,11 @@ fn reproduction(
     // Stock below zero has no attempt; a phase may have a product of its own.
     let of_product =
         || history.intents.iter().find(|it| Some(it.product) == finding.witness.product);
-    let phase = by_attempt.or_else(of_product).map_or(0, |intent| intent.phase.0);
+    let phase = by_attempt.or_else(of_product).map_or(PhaseId(0), |intent| intent.phase);
+    let phase = faults::origin(case.profile, phase);
     let file = format!("repro/{}.toml", finding.code.id);
-    folder.write(
-        &file,
-        &profile::reproduction(case.profile, usize::from(phase), u32::MAX, &finding.title),
-    )?;
-    let name = &case.profile.phases[usize::from(phase)].name;
+    folder.write(&file, &profile::reproduction(case.profile, phase, u32::MAX, &finding.title))?;
+    let name = &case.profile.phases[phase].name;
     Ok(Some(Reproduction {
         command: format!("dupeproof run {}", shell(&named.join(&file).to_string_lossy())),
         about: format!(

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::mem::{Discriminant, discriminant};
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use tokio::sync::mpsc;
 use tokio_util::task::AbortOnDropHandle;
@@ -19,7 +19,7 @@ use crate::history::{Fact, InstanceId, Intent, Wire};
 use crate::lab::Addresses;
 use crate::load::{Herald, Heralding};
 use crate::profile::{Profile, Target};
-use crate::wire::{Expected, Guide, Proxies, ProxyEvent, ProxySpec, Watch};
+use crate::wire::{Expected, Guide, Notice, Proxies, ProxyEvent, ProxySpec, Watch};
 
 /// Links of the lab's shop beside its pool of PostgreSQL: to Redis and to the payment provider.
 const LINKS_BESIDE_A_POOL: u64 = 40;
@@ -32,6 +32,8 @@ pub(super) struct Wires {
     /// Shared with nobody but a [`WireHerald`] while it tells.
     proxies: Arc<Proxies>,
     specs: Vec<ProxySpec>,
+    /// Taken by whoever has faults to keep.
+    notices: Mutex<Option<mpsc::Receiver<Notice>>>,
     telling: AbortOnDropHandle<()>,
 }
 
@@ -89,7 +91,8 @@ impl Wires {
         let mut proxies = started.map_err(|source| DrillError::Wire { source })?;
         let telling = tell(proxies.events(), Arc::clone(&stage.watcher));
         let telling = AbortOnDropHandle::new(tokio::spawn(telling));
-        Ok(Self { proxies: Arc::new(proxies), specs, telling })
+        let notices = Mutex::new(proxies.notices());
+        Ok(Self { proxies: Arc::new(proxies), specs, notices, telling })
     }
 
     /// Where an instance finds its servers; those without a proxy are where they are.
@@ -107,6 +110,16 @@ impl Wires {
         }
     }
 
+    /// The proxies themselves, for as long as they run.
+    pub(super) fn proxies(&self) -> Weak<Proxies> {
+        Arc::downgrade(&self.proxies)
+    }
+
+    /// What happens to faults. There is one receiver: `None` the second time.
+    pub(super) fn notices(&self) -> Option<mpsc::Receiver<Notice>> {
+        self.notices.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
     /// Whom the load tells of its intents.
     pub(super) fn herald(&self) -> Arc<dyn Herald> {
         Arc::new(WireHerald { proxies: Arc::downgrade(&self.proxies) })
@@ -118,12 +131,7 @@ impl Wires {
             Target::Lab => u64::from(profile.lab.pool_size) + LINKS_BESIDE_A_POOL,
             Target::Launched(_) | Target::Attached(_) => LINKS_OF_A_STRANGER,
         };
-        let instances = match &profile.target {
-            Target::Lab => u64::from(profile.lab.instances),
-            Target::Launched(launched) => u64::from(launched.instances),
-            Target::Attached(attached) => attached.urls.len() as u64,
-        };
-        2 * instances * links
+        2 * u64::from(instances(profile)) * links
     }
 
     /// Resets what is still connected, and writes down what each wire saw.
@@ -136,6 +144,15 @@ impl Wires {
             stage.recorder.record(Fact::Wire(facts)).await;
         }
         Ok(())
+    }
+}
+
+/// How many instances the target has.
+pub(super) fn instances(profile: &Profile) -> u32 {
+    match &profile.target {
+        Target::Lab => u32::from(profile.lab.instances),
+        Target::Launched(launched) => u32::from(launched.instances),
+        Target::Attached(attached) => attached.urls.len() as u32,
     }
 }
 
@@ -197,8 +214,6 @@ async fn tell(events: Option<mpsc::Receiver<ProxyEvent>>, watcher: Arc<dyn Watch
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Mutex, PoisonError};
-
     use super::*;
 
     #[derive(Default)]

@@ -92,6 +92,9 @@ pub enum Cause {
     Replay,
     /// It belongs to a steady load.
     Steady,
+    /// A fault is over, and it asks whether the target answers again; what it buys it buys for that
+    /// alone.
+    Probe,
 }
 
 /// How much of a request left the client.

@@ -188,6 +188,7 @@ const fn cause_word(cause: Cause) -> &'static str {
         Cause::Prepare => "prepare",
         Cause::Replay => "replay",
         Cause::Steady => "steady",
+        Cause::Probe => "probe",
     }
 }
 
@@ -274,6 +275,7 @@ mod tests {
             Cause::Prepare,
             Cause::Replay,
             Cause::Steady,
+            Cause::Probe,
         ])
     }
 

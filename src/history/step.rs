@@ -215,6 +215,24 @@ impl<Text: AsRef<str>> Step<Text> {
         }
     }
 
+    /// Whether it asked for something that somebody else has: a lease that isn't free.
+    pub fn is_refused(&self) -> bool {
+        let says_no =
+            matches!(self.answer.as_ref().map(AsRef::as_ref), Some("nil" | "0" | "false"));
+        let takes = self.role == Some(Role::Lock)
+            || matches!(self.verb.as_ref(), "SET" | "SETNX" | "HSETNX");
+        self.wire == Wire::Redis && says_no && takes && self.is_done()
+    }
+
+    /// Whether it was done and changed what it was meant to change: nothing that was refused, and no
+    /// statement that found no row.
+    pub fn has_effect(&self) -> bool {
+        let no_row = ["INSERT 0 0", "UPDATE 0", "DELETE 0"];
+        let answer = self.answer.as_ref().map_or("", AsRef::as_ref);
+        let is_undone = answer == "ROLLBACK" && self.verb.as_ref() != "ROLLBACK";
+        self.is_done() && !self.is_refused() && !no_row.contains(&answer) && !is_undone
+    }
+
     /// Whether it took effect at the server, as far as its reply says.
     pub const fn is_done(&self) -> bool {
         matches!(self.end, StepEnd::Done)

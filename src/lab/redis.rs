@@ -27,13 +27,20 @@ pub(super) fn url(address: SocketAddr) -> String {
     format!("redis://{address}/")
 }
 
-pub(super) async fn start(site: &Site<'_>) -> Result<Redis, LabError> {
-    let (log, _) = logs::create(&site.spec.logs, "redis")?;
-    let folder = site.make_folder("redis")?;
-    on_free_port(|port| serve(site, &folder, &log, port)).await
+/// Starts one; `server` says which of the two it is.
+pub(super) async fn start(site: &Site<'_>, server: Server) -> Result<Redis, LabError> {
+    let (log, _) = logs::create(&site.spec.logs, &server.to_string())?;
+    let folder = site.make_folder(&server.to_string())?;
+    on_free_port(|port| serve(site, server, &folder, &log, port)).await
 }
 
-async fn serve(site: &Site<'_>, folder: &Path, log: &Path, port: u16) -> Result<Redis, LabError> {
+async fn serve(
+    site: &Site<'_>,
+    server: Server,
+    folder: &Path,
+    log: &Path,
+    port: u16,
+) -> Result<Redis, LabError> {
     let command = site
         .guard
         .command(Kind::Redis, &site.programs.redis)
@@ -46,7 +53,7 @@ async fn serve(site: &Site<'_>, folder: &Path, log: &Path, port: u16) -> Result<
         .arg(folder)
         .stdout(logs::append(log)?)
         .stderr(logs::append(log)?);
-    let mut started = Started::spawn(site, Server::Redis, command, log.to_owned())?;
+    let mut started = Started::spawn(site, server, command, log.to_owned())?;
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     let url = url(address);
     let pid = started.guarded.process.pid;

@@ -1,5 +1,6 @@
 //! A lab that is up, from its start to its stop.
 
+use std::net::SocketAddr;
 use std::path::Path;
 
 use tokio::sync::mpsc;
@@ -27,6 +28,8 @@ pub struct Lab {
     pub addresses: Addresses,
     pub postgres: ProcessId,
     pub redis: ProcessId,
+    /// Where the second, empty Redis is, if there is one.
+    pub spare_redis: Option<SocketAddr>,
     pub payments: Option<Payments>,
     pub instances: Vec<Instance>,
     events: Option<mpsc::Receiver<LabEvent>>,
@@ -51,12 +54,16 @@ impl Lab {
     /// The lab that servers and instances make.
     pub(super) fn of(servers: Servers<'_>, shops: Vec<(Started, Instance)>) -> Self {
         let addresses = servers.addresses();
-        let Servers { site, postgres, redis, payments } = servers;
+        let Servers { site, postgres, redis, spare_redis, payments } = servers;
         let (mut watchers, events) = Watchers::new(site.guard.journal().clone());
         let (postgres_id, redis_id) =
             (postgres.started.guarded.process, redis.started.guarded.process);
         watchers.watch(postgres.started);
         watchers.watch(redis.started);
+        let spare_redis = spare_redis.map(|spare| {
+            watchers.watch(spare.started);
+            spare.address
+        });
         let payments = payments.map(|(started, payments)| {
             watchers.watch(started);
             payments
@@ -72,6 +79,7 @@ impl Lab {
             addresses,
             postgres: postgres_id,
             redis: redis_id,
+            spare_redis,
             payments,
             instances,
             events: Some(events),
@@ -103,8 +111,8 @@ impl Lab {
         self.events.take()
     }
 
-    /// The process of a server; `None` for an instance that this lab doesn't have, and for one that
-    /// was launched: whoever did so has it.
+    /// The process of a server; `None` for an instance that this lab doesn't have, for one that
+    /// was launched (whoever did so has it), and for the spare Redis.
     pub fn process(&self, server: Server) -> Option<ProcessId> {
         match server {
             Server::Postgres => Some(self.postgres),
@@ -113,7 +121,7 @@ impl Lab {
             Server::Instance(number) => {
                 self.instances.get(usize::from(number)).map(|instance| instance.process)
             }
-            Server::Launched(_) => None,
+            Server::SpareRedis | Server::Launched(_) => None,
         }
     }
 

@@ -23,6 +23,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(3);
 pub enum Server {
     Postgres,
     Redis,
+    /// A second Redis, empty, that a proxy may be led to.
+    SpareRedis,
     /// The payment provider stub.
     Payments,
     /// An instance of the shop, counted from 0.
@@ -98,6 +100,7 @@ impl fmt::Display for Server {
         match self {
             Self::Postgres => f.write_str("postgres"),
             Self::Redis => f.write_str("redis"),
+            Self::SpareRedis => f.write_str("redis-spare"),
             Self::Payments => f.write_str("payments"),
             Self::Instance(number) => write!(f, "shop-{number}"),
             Self::Launched(number) => write!(f, "target-{number}"),

@@ -14,7 +14,7 @@ use super::postgres::{self, Postgres};
 use super::programs::Programs;
 use super::redis::{self, Redis};
 use super::running::Lab;
-use super::server::Started;
+use super::server::{Server, Started};
 use super::site::Site;
 use super::spec::LabSpec;
 
@@ -25,6 +25,7 @@ pub struct Servers<'a> {
     pub(super) site: Site<'a>,
     pub(super) postgres: Postgres,
     pub(super) redis: Redis,
+    pub(super) spare_redis: Option<Redis>,
     pub(super) payments: Option<(Started, Payments)>,
 }
 
@@ -60,12 +61,17 @@ impl<'a> Servers<'a> {
     pub async fn start(spec: LabSpec, guard: &'a Guard) -> Result<Self, LabError> {
         let programs = Programs::find().await?;
         let site = Site::new(guard, spec, programs)?;
-        let (postgres, redis) = tokio::try_join!(postgres::start(&site), redis::start(&site))?;
+        let (postgres, redis) =
+            tokio::try_join!(postgres::start(&site), redis::start(&site, Server::Redis))?;
+        let spare_redis = match site.spec.spare_redis {
+            true => Some(redis::start(&site, Server::SpareRedis).await?),
+            false => None,
+        };
         let payments = match &site.spec.payments {
             Some(payments) => Some(payments::start(&site, payments).await?),
             None => None,
         };
-        Ok(Self { site, postgres, redis, payments })
+        Ok(Self { site, postgres, redis, spare_redis, payments })
     }
 
     /// Where the servers are themselves.

@@ -15,6 +15,8 @@ pub struct LabSpec {
     pub shop_flags: Vec<String>,
     /// The provider that the shop pays through; without one, paying needs nobody.
     pub payments: Option<PaymentsSpec>,
+    /// Whether a second, empty Redis is started, for a failover.
+    pub spare_redis: bool,
     /// The folder for postgres.log, redis.log, shop-0.log and so on. Made when missing, kept at
     /// the end.
     pub logs: PathBuf,
@@ -32,6 +34,7 @@ impl LabSpec {
             defects: Vec::new(),
             shop_flags: Vec::new(),
             payments: None,
+            spare_redis: false,
             logs,
             postgres_settings: Vec::new(),
             products: Vec::new(),

@@ -124,6 +124,7 @@ impl Asker {
         let left = until.map_or(desk.client.timeout, |until| until.since(clock.now()));
         let (mut limits, patience) = (Limits::of(&desk), desk.client.timeout.min(left));
         let begun = clock.now();
+        desk.leaving(ending.id, letter.intent, target);
         ending.end = exchange(&desk, &mut connection, &mut limits, begun, patience).await;
         ending.completed = clock.now();
         if ending.over(&connection) {

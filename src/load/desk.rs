@@ -23,6 +23,7 @@ use super::progress::Progress;
 use super::scribe::Ended;
 use super::session::Session;
 use super::target::Peer;
+use super::witness::{Leaving, Witness};
 
 /// Connections that may be in the making at once.
 pub(super) const CONNECTS_IN_FLIGHT: usize = 256;
@@ -49,6 +50,7 @@ pub(super) struct Desk {
     pub stop: CancellationToken,
     pub room: Room,
     pub ended: mpsc::Sender<Ended>,
+    pub witness: Option<Arc<dyn Witness>>,
 }
 
 /// An attempt at its end, before its outcome is known.
@@ -139,8 +141,19 @@ impl Desk {
         AttemptId(self.next_attempt.fetch_add(1, Ordering::Relaxed))
     }
 
+    /// Says that an attempt leaves now.
+    pub fn leaving(&self, attempt: AttemptId, intent: IntentId, target: usize) {
+        if let Some(witness) = &self.witness {
+            let leaving = Leaving { attempt, intent, instance: self.peers[target].id };
+            witness.leaving(&mut std::iter::once(leaving), self.clock.now());
+        }
+    }
+
     /// Reads an attempt's outcome and writes the attempt down.
     pub async fn finish(&self, ending: Ending, letter: Addressed<'_>) -> Answered {
+        if let Some(witness) = &self.witness {
+            witness.ended(ending.id);
+        }
         let seen = match &ending.end {
             Ok(reply) => Seen::Reply(reply),
             Err(what) => Seen::Failure { sent: ending.sent, what },

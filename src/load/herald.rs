@@ -17,12 +17,26 @@ pub type Heralding<'a> = Pin<Box<dyn Future<Output = Result<(), String>> + Send 
 /// Is told of intents, and comes back when whom it may concern knows them. Failures are told in words.
 pub trait Herald: Send + Sync + Debug {
     fn herald<'a>(&'a self, intents: &'a [Intent]) -> Heralding<'a>;
+
+    /// All intents of a phase have been told of, its scene is set, and the first byte of its load is about
+    /// to leave.
+    fn ready(&self) -> Heralding<'_> {
+        Box::pin(async { Ok(()) })
+    }
 }
 
 /// Tells of intents, if there is somebody who wants to know.
 pub(super) async fn herald(who: Option<&dyn Herald>, intents: &[Intent]) -> Result<(), LoadError> {
     match who.filter(|_| !intents.is_empty()) {
         Some(who) => who.herald(intents).await.map_err(|reason| LoadError::Herald { reason }),
+        None => Ok(()),
+    }
+}
+
+/// Says that the load is about to leave.
+pub(super) async fn ready(who: Option<&dyn Herald>) -> Result<(), LoadError> {
+    match who {
+        Some(who) => who.ready().await.map_err(|reason| LoadError::Herald { reason }),
         None => Ok(()),
     }
 }

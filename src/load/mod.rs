@@ -15,7 +15,8 @@
 //! | `resolve` | asking again for what has no definite outcome |
 //! | `desk`, `scribe`, `bodies`, `decided` | what clients share, and the way to the journal |
 //! | `files`, `progress`, `run` | open files, counters for whoever watches, the run's numbers |
-//! | `herald` | who is told of intents before their requests leave |
+//! | `herald`, `witness` | who is told of intents before their requests leave, and of attempts while they last |
+//! | `probe` | whether every instance answers again once a fault is healed |
 
 mod asker;
 mod bodies;
@@ -39,6 +40,7 @@ mod message;
 mod outcome;
 mod phase;
 mod pointer;
+mod probe;
 mod progress;
 mod resolve;
 mod run;
@@ -51,6 +53,7 @@ mod steady;
 mod target;
 mod tasks;
 mod tree;
+mod witness;
 mod writing;
 
 pub use burst::{Freezer, Freezing};
@@ -60,9 +63,11 @@ pub use herald::{Herald, Heralding};
 pub use http::{Reply, ReplyBudget, ReplyFault, ReplyReader, Tls, get};
 pub use outcome::{Reading, Seen, classify};
 pub use phase::PhaseSummary;
+pub use probe::probes;
 pub use progress::{Progress, ProgressNow};
 pub use resolve::Resolved;
 pub use run::{Load, LoadSettings, MOST_IN_FLIGHT};
 pub use scribe::Tally;
 pub use sketch::{Parts, Planned, planned};
 pub use target::TargetInstance;
+pub use witness::{Leaving, Witness};

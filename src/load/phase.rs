@@ -13,7 +13,7 @@ use super::compose::{Composer, Given, Plan, PlannedAttempt};
 use super::desk::Desk;
 use super::error::LoadError;
 use super::files::{self, Room};
-use super::herald::herald;
+use super::herald::{herald, ready};
 use super::run::{Kept, Load};
 use super::scribe::Tally;
 use super::scripts;
@@ -97,6 +97,7 @@ impl Load {
         self.next_intent += numbers;
         let planned = planned_here(&plan);
         self.settings.progress.add_planned(planned);
+        ready(self.herald.as_deref()).await?;
         let release = match crowding {
             Some(crowding) => self.crowd(phase, &crowding, plan.crowd, desk, halt).await?,
             None => None,
@@ -106,7 +107,7 @@ impl Load {
     }
 
     /// Takes the numbers of a stage, writes down what it is about and tells whom it concerns.
-    async fn take(
+    pub(super) async fn take(
         &mut self,
         plan: &Plan,
         (attempt, variant): (u32, u32),
@@ -137,7 +138,7 @@ impl Load {
         herald(self.herald.as_deref(), &plan.intents).await
     }
 
-    fn composer<'a>(
+    pub(super) fn composer<'a>(
         &'a self,
         phase: PhaseId,
         burst: &'a Burst,

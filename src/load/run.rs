@@ -30,6 +30,7 @@ use super::session::Sessions;
 use super::sketch::Parts;
 use super::steady::Stream;
 use super::target::TargetInstance;
+use super::witness::Witness;
 
 /// Requests of a steady load that are in flight at most, unless somebody says otherwise.
 pub const MOST_IN_FLIGHT: usize = 512;
@@ -67,6 +68,7 @@ pub struct Load {
     pub(super) next_variant: u32,
     pub(super) meanings: Arc<Meanings>,
     pub(super) herald: Option<Arc<dyn Herald>>,
+    pub(super) witness: Option<Arc<dyn Witness>>,
     /// Files that others in this process may open meanwhile.
     pub(super) files_of_others: u64,
     bodies: Arc<Mutex<Bodies>>,
@@ -105,6 +107,7 @@ impl Load {
             next_attempt: Arc::default(),
             next_variant: 0,
             herald: None,
+            witness: None,
             files_of_others: 0,
             bodies: Arc::default(),
             undecided: Vec::new(),
@@ -117,6 +120,12 @@ impl Load {
     #[must_use]
     pub fn heralded_by(self, herald: Arc<dyn Herald>) -> Self {
         Self { herald: Some(herald), ..self }
+    }
+
+    /// The same, which tells of its attempts while they last.
+    #[must_use]
+    pub fn witnessed_by(self, witness: Arc<dyn Witness>) -> Self {
+        Self { witness: Some(witness), ..self }
     }
 
     /// The same, which leaves others in this process so many files to open.
@@ -208,6 +217,7 @@ impl Load {
             stop: stop.clone(),
             room,
             ended,
+            witness: self.witness.clone(),
         };
         (Arc::new(desk), scribe)
     }

@@ -4,6 +4,7 @@
 //! Nothing here changes a row, but for the user's own statements in `setup`. The SQL stands in
 //! `sql/*.sql`.
 
+mod blockers;
 mod custom;
 mod drain;
 mod error;
@@ -17,6 +18,7 @@ mod sockets;
 mod statement;
 mod survey;
 
+pub use blockers::{LockWaits, LockWatch};
 pub use drain::{DrainLimits, Drained};
 pub use error::ObserveError;
 pub use payments_log::payments;

@@ -326,7 +326,7 @@ fn movements_sql(
 }
 
 /// Host, port and database of a URL, without the credentials.
-fn place_of(url: &str) -> String {
+pub(super) fn place_of(url: &str) -> String {
     let after_scheme = url.split_once("://").map_or(url, |(_, rest)| rest);
     let place = after_scheme.rsplit_once('@').map_or(after_scheme, |(_, place)| place);
     place.split('?').next().unwrap_or_default().to_owned()

@@ -6,9 +6,11 @@
 mod audit;
 mod bursts;
 mod contract;
+mod faults;
 mod holes;
 mod mutations;
 mod payments;
+mod reach;
 mod requests;
 mod secrets;
 mod stock;
@@ -33,8 +35,19 @@ pub(super) fn contradictions(profile: &Node) -> Vec<Mistake> {
     contract::compare(profile, &uses, &mut found);
     target::compare(profile, &mut found);
     wires::compare(profile, &mut found);
+    reach::compare(profile, &mut found);
     secrets::compare(profile, &mut found);
     audit::compare(profile, &mut found);
+    found
+}
+
+/// All contradictions of rules whose single values were checked.
+pub(super) fn of_rules(rules: &Node) -> Vec<Mistake> {
+    let mut found = Vec::new();
+    for rule in rules.get("rule").map(Node::items).unwrap_or_default() {
+        faults::compare(rule, &mut found);
+        faults::is_anyone_s(rule, &mut found);
+    }
     found
 }
 

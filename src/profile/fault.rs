@@ -3,6 +3,8 @@
 //! A fault has one trigger (`at`) and one act (`do`). A trigger that is a step names it by the grammar
 //! that steps have everywhere: `WIRE VERB OBJECT #n`.
 
+mod words;
+
 use std::fmt;
 use std::time::Duration;
 
@@ -115,12 +117,7 @@ impl StepPattern {
 
 impl fmt::Display for StepPattern {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(self.wire.name())?;
-        match &self.verb {
-            Some(verb) => write!(out, " {verb}")?,
-            None if self.object.is_some() || self.number.is_some() => out.write_str(" *")?,
-            None => {}
-        }
+        write!(out, "{} {}", self.wire.name(), self.verb.as_deref().unwrap_or("*"))?;
         if let Some(object) = &self.object {
             write!(out, " {object}")?;
         }

@@ -10,12 +10,14 @@ mod burst;
 mod check;
 mod contract;
 mod contradictions;
+mod failure;
 mod fault;
 mod keys;
 mod load;
 mod mistake;
 mod model;
 mod node;
+mod pattern;
 mod place;
 mod presets;
 mod reference;
@@ -30,11 +32,14 @@ mod target;
 mod template;
 mod units;
 mod urls;
+mod verbs;
 mod write;
 
 use std::path::Path;
 
 use toml::de::DeTable;
+
+use node::Node;
 
 pub use body::BodyTemplate;
 pub use burst::{
@@ -73,19 +78,37 @@ pub fn parse(
     text: &str,
     env: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Profile, Mistakes> {
+    let node = checked(&keys::PROFILE, path, text, env, contradictions::contradictions)?;
+    Ok(build::profile(path, head(text), &node))
+}
+
+/// Checks a file of rules for `dupeproof proxy`: faults whose steps are anyone's.
+pub fn parse_rules(
+    path: &Path,
+    text: &str,
+    env: &dyn Fn(&str) -> Option<String>,
+) -> Result<Vec<Fault>, Mistakes> {
+    let node = checked(&keys::RULES, path, text, env, contradictions::of_rules)?;
+    Ok(node.get("rule").map(Node::items).unwrap_or_default().iter().map(build::rule).collect())
+}
+
+/// The values of a file that has neither mistakes nor contradictions.
+fn checked(
+    description: &'static shape::Table,
+    path: &Path,
+    text: &str,
+    env: &dyn Fn(&str) -> Option<String>,
+    contradictions: fn(&Node) -> Vec<Mistake>,
+) -> Result<Node, Mistakes> {
     let (toml, errors) = DeTable::parse_recoverable(text);
     if !errors.is_empty() {
         return Err(Mistakes::new(path, text, syntax::mistakes(text, &errors)));
     }
     let mut check = check::Check::new(text, env);
-    let node = check.table(&keys::PROFILE, toml.get_ref(), 0..0);
+    let node = check.table(description, toml.get_ref(), 0..0);
     let mut mistakes = check.into_mistakes();
-    mistakes.extend(contradictions::contradictions(&node));
-    if mistakes.is_empty() {
-        Ok(build::profile(path, head(text), &node))
-    } else {
-        Err(Mistakes::new(path, text, mistakes))
-    }
+    mistakes.extend(contradictions(&node));
+    if mistakes.is_empty() { Ok(node) } else { Err(Mistakes::new(path, text, mistakes)) }
 }
 
 /// The comment at the head of a file. Directives for editors (`#:schema`) are left out: they are

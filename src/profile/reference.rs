@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::keys::PROFILE;
+use super::keys::{PROFILE, RULES};
 use super::shape::{Field, Presence, Shape, Table};
 use super::suggest::listed;
 use super::units::{write_duration, write_size};
@@ -30,6 +30,7 @@ pub fn reference() -> String {
         }
     });
     contracts(&mut out);
+    rules(&mut out, &mut shown);
     out
 }
 
@@ -45,9 +46,28 @@ fn contracts(out: &mut String) {
     }
 }
 
+/// The file that `dupeproof proxy` takes: faults for anybody's steps.
+fn rules(out: &mut String, shown: &mut Vec<&'static str>) {
+    out.push_str(
+        "\n# Rules of a proxy\n\n\
+         `dupeproof proxy --rules FILE` breaks steps outside of drills, by the rules of a TOML file: the\n\
+         faults above, as far as they need nothing but a proxy. The first rule that fits a step decides.\n",
+    );
+    RULES.visit(&mut |table| {
+        if !shown.contains(&table.head) {
+            shown.push(table.head);
+            section(out, table);
+        }
+    });
+}
+
 fn section(out: &mut String, table: &Table) {
     let head = table.head.trim_matches('`');
     let head = if head.contains(' ') { head.to_owned() } else { format!("`{head}`") };
+    if table.fields.is_empty() {
+        writeln!(out, "\n## {head}\n\nIt has no keys: `{{}}`.").expect("a String takes everything");
+        return;
+    }
     write!(out, "\n## {head}\n\n| key | value | left out | meaning |\n|---|---|---|---|\n")
         .expect("a String takes everything");
     for field in table.fields {

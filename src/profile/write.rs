@@ -6,6 +6,7 @@
 
 mod bursts;
 mod contract;
+mod faults;
 mod sections;
 mod target;
 mod values;
@@ -14,6 +15,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use super::burst::Burst;
+use super::fault::{Fault, StepTrigger, Trigger, Which};
 use super::model::{Budget, Profile};
 
 impl Profile {
@@ -46,10 +48,21 @@ pub fn reproduction(profile: &Profile, phase: usize, users: u32, why: &str) -> S
     small.published = None;
     small.phases = profile.phases.get(phase).cloned().into_iter().collect();
     for phase in &mut small.phases {
+        let burst = phase.burst.clone();
         shrink(&mut phase.burst, users.max(1));
+        if phase.burst != burst {
+            phase.faults.iter_mut().for_each(|fault| soon(fault, users.max(1)));
+        }
     }
     keep_what_is_used(&mut small);
     small.to_toml()
+}
+
+/// Counts on no more steps than there are users: fewer users take each step fewer times.
+fn soon(fault: &mut Fault, users: u32) {
+    if let Trigger::Step(StepTrigger { which: Which::Nth(nth), .. }) = &mut fault.at {
+        *nth = (*nth).min(users);
+    }
 }
 
 /// At most so many users. What a kind's numbers must keep of each other, they keep: a last unit stays

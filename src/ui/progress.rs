@@ -100,6 +100,7 @@ impl Watcher for Narrator {
                 let text = format!("{} more on the wires like this: {what}", thousands(more));
                 super::note(set_out("  ", 4, &text).trim_end());
             }
+            Event::Fault { what } => super::note(set_out("  ", 4, &what).trim_end()),
             Event::Draining => {
                 self.replace(None);
                 super::note("  waiting until nothing can change any more");

@@ -71,10 +71,10 @@ pub(super) async fn run(
     bound: oneshot::Sender<Result<Vec<SocketAddr>, WireError>>,
     mut commands: mpsc::Receiver<Command>,
     events: mpsc::Sender<ProxyEvent>,
-    _notices: mpsc::Sender<Notice>,
+    notices: mpsc::Sender<Notice>,
 ) -> Ended {
     let opened = open(&specs);
-    let (routes, addresses, listeners) = match opened {
+    let (mut routes, addresses, listeners) = match opened {
         Ok(opened) => opened,
         Err(error) => {
             // Nobody waits for it any more: then the commands have ended too.
@@ -83,7 +83,7 @@ pub(super) async fn run(
         }
     };
     let _ = bound.send(Ok(addresses));
-    let observer = Rc::new(Observer::new(&specs, watch, events));
+    let observer = Rc::new(Observer::new(&specs, watch, events, notices));
     let writing = tokio::task::spawn_local(super::ledger::keep_writing(Rc::clone(&observer)));
     let (accepted_in, mut accepted) = mpsc::channel(MOST_ACCEPTED);
     let mut doors = JoinSet::new();
@@ -99,7 +99,7 @@ pub(super) async fn run(
             }
             Some(ended) = links.join_next() => panicked += u64::from(has_panicked(&ended)),
             command = commands.recv() => match command {
-                Some(command) => answer(command, &observer),
+                Some(command) => answer(command, &mut routes, &observer),
                 None => break,
             },
         }
@@ -136,7 +136,7 @@ async fn accept(
     }
 }
 
-fn answer(command: Command, observer: &Observer) {
+fn answer(command: Command, routes: &mut [Rc<Route>], observer: &Rc<Observer>) {
     // Who asked may have stopped waiting.
     match command {
         Command::Counts(answer) => drop(answer.send(observer.counts())),
@@ -144,15 +144,54 @@ fn answer(command: Command, observer: &Observer) {
             observer.tokens.borrow_mut().expect(intents);
             let _ = done.send(());
         }
-        Command::Arm(_, _, done)
-        | Command::Heal(done)
-        | Command::Release(_, _, done)
-        | Command::Partition(_, _, done) => {
+        Command::Arm(rules, token, done) => {
+            observer.rules.arm(rules, &token);
+            sweep_when_over(token, observer);
             let _ = done.send(());
         }
-        Command::Activity(_, answer) => drop(answer.send(Vec::new())),
-        Command::Swap(.., done) => drop(done.send(Ok(()))),
+        Command::Heal(done) => {
+            observer.sweep();
+            let _ = done.send(());
+        }
+        Command::Release(hold, how, done) => {
+            observer.rules.release(hold, how);
+            let _ = done.send(());
+        }
+        Command::Activity(intents, answer) => {
+            let _ = answer.send(observer.rules.busy.borrow().activity(&intents));
+        }
+        Command::Partition(cut, token, done) => {
+            observer.cut_off(cut, token.clone());
+            sweep_when_over(token, observer);
+            let _ = done.send(());
+        }
+        Command::Swap(fault, wire, to, done) => {
+            let _ = done.send(swap(fault, wire, &to, routes, observer));
+        }
     }
+}
+
+/// What was armed is taken back also where nobody waits for it.
+fn sweep_when_over(token: CancellationToken, observer: &Rc<Observer>) {
+    let observer = Rc::clone(observer);
+    tokio::task::spawn_local(async move {
+        token.cancelled().await;
+        observer.sweep();
+    });
+}
+
+fn swap(
+    fault: FaultId,
+    wire: Wire,
+    to: &Upstream,
+    routes: &mut [Rc<Route>],
+    observer: &Observer,
+) -> Result<(), WireError> {
+    for route in routes.iter_mut().filter(|route| route.wire == wire) {
+        *route = Rc::new(Route::to(wire, to.clone())?);
+    }
+    observer.swap(fault, wire);
+    Ok(())
 }
 
 fn start(

@@ -4,7 +4,10 @@
 //! Its memory is one buffer of a fixed size. Where that is full, [`Codec::spare`] is empty, so
 //! that the owner stops reading and the sender is held up by TCP itself; a frame that is larger
 //! than the buffer passes in pieces. An owner who may want to hold a frame holds at its beginning
-//! until it is known, which is sooner than a buffer of the usual size is full. Three places follow each other: `passed <= gate <= scanned`.
+//! until it is known, which is sooner than a buffer of the usual size is full. Three places follow
+//! each other: `passed <= gate <= scanned`. Bytes differ only where an owner has ordered an [`Edit`].
+
+use std::collections::VecDeque;
 
 use super::mark::{Mark, Scanner};
 
@@ -21,6 +24,26 @@ pub struct Codec<S> {
     end: usize,
     /// The place that nothing passes for now.
     gate: Option<u64>,
+    /// In the order of their places.
+    edits: VecDeque<Edit>,
+}
+
+/// Other bytes in place of those that came.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
+    /// Where it begins.
+    pub at: u64,
+    /// So many bytes from there on are left out, those included that are still to come.
+    pub skip: u64,
+    /// These are written in their place.
+    pub insert: Vec<u8>,
+}
+
+impl Edit {
+    /// The bytes of a frame are replaced.
+    pub fn replace(frame: std::ops::Range<u64>, insert: Vec<u8>) -> Self {
+        Self { at: frame.start, skip: frame.end - frame.start, insert }
+    }
 }
 
 impl<S: Scanner> Codec<S> {
@@ -30,7 +53,14 @@ impl<S: Scanner> Codec<S> {
 
     /// One that keeps at most so many bytes (at least one, or nothing would ever pass).
     pub fn with_capacity(scanner: S, bytes: usize) -> Self {
-        Self { scanner, buffer: vec![0; bytes.max(1)], start: 0, end: 0, gate: None }
+        Self {
+            scanner,
+            buffer: vec![0; bytes.max(1)],
+            start: 0,
+            end: 0,
+            gate: None,
+            edits: VecDeque::new(),
+        }
     }
 
     /// Room to read into; empty when as much waits as may wait.
@@ -49,6 +79,7 @@ impl<S: Scanner> Codec<S> {
         let end = self.buffer.len().min(self.end + count);
         self.scanner.scan(&self.buffer[self.end..end], seen);
         self.end = end;
+        self.leave_out();
     }
 
     /// Nothing more will be read: the stream has come to its end in order.
@@ -59,18 +90,57 @@ impl<S: Scanner> Codec<S> {
     /// What may be written now, in order.
     pub fn ready(&self) -> &[u8] {
         let waiting = &self.buffer[self.start..self.end];
-        match self.gate {
-            Some(gate) => {
-                let before = usize::try_from(gate.saturating_sub(self.passed_to())).ok();
-                &waiting[..before.unwrap_or(usize::MAX).min(waiting.len())]
-            }
-            None => waiting,
+        let edit = self.edits.front();
+        if let Some(edit) = edit.filter(|edit| self.is_due(edit)) {
+            return &edit.insert;
         }
+        let gate = match (self.gate, edit) {
+            (Some(gate), Some(edit)) => gate.min(edit.at),
+            (Some(gate), None) => gate,
+            (None, Some(edit)) => edit.at,
+            (None, None) => return waiting,
+        };
+        let before = usize::try_from(gate.saturating_sub(self.passed_to())).ok();
+        &waiting[..before.unwrap_or(usize::MAX).min(waiting.len())]
     }
 
     /// So many bytes of [`Self::ready`] have left: written, or dropped by a decision of the owner.
     pub fn passed(&mut self, count: usize) {
-        self.start += count.min(self.ready().len());
+        let count = count.min(self.ready().len());
+        let place = self.passed_to();
+        match self.edits.front_mut() {
+            Some(edit) if edit.at == place && !edit.insert.is_empty() => {
+                edit.insert.drain(..count);
+            }
+            _ => self.start += count,
+        }
+        self.leave_out();
+    }
+
+    /// Whether the bytes of an edit may be written now.
+    fn is_due(&self, edit: &Edit) -> bool {
+        edit.at == self.passed_to()
+            && !edit.insert.is_empty()
+            && self.gate.is_none_or(|gate| gate > edit.at)
+    }
+
+    /// Leaves out what an edit whose own bytes have been written replaces, as far as it has come.
+    fn leave_out(&mut self) {
+        while let place = self.passed_to()
+            && let Some(edit) = self.edits.front_mut()
+            && edit.at == place
+            && edit.insert.is_empty()
+        {
+            let here =
+                (self.end - self.start).min(usize::try_from(edit.skip).unwrap_or(usize::MAX));
+            self.start += here;
+            edit.skip -= here as u64;
+            edit.at += here as u64;
+            if edit.skip > 0 {
+                return;
+            }
+            self.edits.pop_front();
+        }
     }
 
     /// The place up to which everything has left.
@@ -83,20 +153,22 @@ impl<S: Scanner> Codec<S> {
         self.end - self.start
     }
 
-    /// Lets nothing pass from this place on. False when bytes from there on have left already:
-    /// then it is too late, and nothing is held.
-    #[must_use]
-    pub fn hold_at(&mut self, at: u64) -> bool {
-        let in_time = at >= self.passed_to();
-        if in_time {
-            self.gate = Some(self.gate.map_or(at, |gate| gate.min(at)));
-        }
-        in_time
+    /// Lets nothing pass from this place on; with none, everything may pass.
+    pub const fn set_gate(&mut self, gate: Option<u64>) {
+        self.gate = gate;
     }
 
-    /// Everything may pass again.
-    pub const fn release(&mut self) {
-        self.gate = None;
+    /// Orders other bytes. False where some of those that it replaces have left already, or where it
+    /// would come in between what was ordered before: then nothing is changed.
+    #[must_use]
+    pub fn edit(&mut self, edit: Edit) -> bool {
+        let last = self.edits.back().map_or(0, |last| last.at + last.skip);
+        let in_time = edit.at >= self.passed_to() && edit.at >= last;
+        if in_time {
+            self.edits.push_back(edit);
+            self.leave_out();
+        }
+        in_time
     }
 
     pub const fn scanner(&mut self) -> &mut S {

@@ -53,21 +53,22 @@ pub(super) struct Route {
 
 impl Route {
     pub(super) fn new(spec: &ProxySpec) -> Result<Self, WireError> {
-        let upstream = spec.upstream.clone();
+        Self::to(spec.wire, spec.upstream.clone())
+    }
+
+    pub(super) fn to(wire: Wire, upstream: Upstream) -> Result<Self, WireError> {
         let tls = match &upstream.tls {
             None => None,
             Some(tls) => {
                 let host = tls.server_name.as_ref().unwrap_or(&upstream.host);
-                let name = ServerName::try_from(host.clone()).map_err(|_| WireError::TlsName {
-                    wire: spec.wire.name(),
-                    host: host.clone(),
-                })?;
-                let config = trust::config(spec.wire, &tls.trust)
-                    .map_err(|reason| WireError::Certificates { wire: spec.wire.name(), reason })?;
+                let name = ServerName::try_from(host.clone())
+                    .map_err(|_| WireError::TlsName { wire: wire.name(), host: host.clone() })?;
+                let config = trust::config(wire, &tls.trust)
+                    .map_err(|reason| WireError::Certificates { wire: wire.name(), reason })?;
                 Some((Arc::new(config), name))
             }
         };
-        Ok(Self { wire: spec.wire, upstream, tls })
+        Ok(Self { wire, upstream, tls })
     }
 
     /// Whether the server may offer what only the two ends of one TLS connection can use.

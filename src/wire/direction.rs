@@ -31,6 +31,10 @@ pub(super) enum Broken {
     /// The sender has reset its connection. Everything that it sent has been passed on.
     Reset,
     Refused(Refusal),
+    /// A fault ended it. Both sides are reset, unless it came to an orderly end.
+    Ordered {
+        is_orderly: bool,
+    },
 }
 
 /// What is new in the room of a codec.
@@ -68,6 +72,11 @@ impl<S: Scanner> Direction<S> {
         self.stage == Stage::Unread
     }
 
+    /// Whether the sender has said that nothing more comes.
+    pub(super) fn is_all_sent(&self) -> bool {
+        matches!(self.stage, Stage::Ending | Stage::Over)
+    }
+
     /// Goes as far as it can.
     pub(super) fn poll(
         &mut self,
@@ -79,6 +88,10 @@ impl<S: Scanner> Direction<S> {
         while self.stage != Stage::Over {
             ready!(self.poll_write(context, to));
             if self.stage == Stage::Ending {
+                if self.codec.waiting() > 0 {
+                    // It is held, and the end comes behind it.
+                    return Poll::Pending;
+                }
                 // It fails only where the reader is gone, and so is the need for it.
                 let _ = ready!(Pin::new(&mut *to).poll_shutdown(context));
                 self.stage = Stage::Over;

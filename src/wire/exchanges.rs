@@ -7,7 +7,11 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use crate::history::{RunTime, Step, StepEnd};
+use crate::history::{IntentId, RunTime, Step, StepEnd};
+
+use super::orders::Failing;
+use super::rules::ArmedRule;
+use super::tokens::Among;
 
 /// Steps that may be open on one link. Redis clients load data in pipelines of a million.
 const MOST_OPEN: usize = 16 * 1024;
@@ -27,6 +31,20 @@ pub(super) struct Exchange {
     /// Where its reply ends among the bytes of the server.
     reply_end: Option<u64>,
     is_noise: bool,
+    /// Those whose it may be, where that isn't certain.
+    pub(super) among: Among,
+    /// The rules that mean steps of its kind.
+    pub(super) fitting: Vec<Rc<ArmedRule>>,
+    /// Where its reply begins, while a rule may still want to withhold it.
+    pub(super) reply_begin: Option<u64>,
+    /// An error of ours takes the place of its reply.
+    pub(super) failing: Option<Rc<Failing>>,
+}
+
+impl Exchange {
+    pub(super) fn among(&self) -> &[IntentId] {
+        self.among.as_deref().map_or(&[], Vec::as_slice)
+    }
 }
 
 #[derive(Debug, Default)]
@@ -46,14 +64,28 @@ impl Exchanges {
             return None;
         }
         let id = ExchangeId(self.first + self.open.len() as u64);
-        let (request_end, reply_end) = (None, None);
-        self.open.push_back(Exchange { step, identity, request_end, reply_end, is_noise: false });
+        self.open.push_back(Exchange {
+            step,
+            identity,
+            request_end: None,
+            reply_end: None,
+            is_noise: false,
+            among: None,
+            fitting: Vec::new(),
+            reply_begin: None,
+            failing: None,
+        });
         Some(id)
     }
 
     pub(super) fn get(&mut self, id: ExchangeId) -> Option<&mut Exchange> {
         let place = usize::try_from(id.0.checked_sub(self.first)?).ok()?;
         self.open.get_mut(place)
+    }
+
+    pub(super) fn look(&self, id: ExchangeId) -> Option<&Exchange> {
+        let place = usize::try_from(id.0.checked_sub(self.first)?).ok()?;
+        self.open.get(place)
     }
 
     /// The last byte of its request lies before this place.
@@ -127,6 +159,30 @@ impl Exchanges {
     /// The link is over, and with it every step.
     pub(super) const fn end(&mut self) {
         self.is_ended = true;
+    }
+
+    /// Whose it may be is known.
+    pub(super) fn is_among(&mut self, id: ExchangeId, among: Among) {
+        if let Some(exchange) = self.get(id)
+            && exchange.step.intent.is_none()
+        {
+            exchange.among = among;
+        }
+    }
+
+    /// Whether everything that was asked before it is over.
+    pub(super) fn is_first(&self, id: ExchangeId) -> bool {
+        id.0 <= self.first
+    }
+
+    /// Other intents with a step that is open.
+    pub(super) fn others(&self, intent: Option<IntentId>) -> Vec<IntentId> {
+        let mut others: Vec<_> =
+            self.open.iter().filter_map(|exchange| exchange.step.intent).collect();
+        others.sort_unstable();
+        others.dedup();
+        others.retain(|other| Some(*other) != intent);
+        others
     }
 
     pub(super) fn unanswered(&self) -> impl Iterator<Item = u64> {

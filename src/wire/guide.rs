@@ -95,13 +95,13 @@ impl Guide {
 }
 
 /// Whether two names mean one table, where one of them may leave its schema out.
-fn same_table(given: Option<&str>, table: &str) -> bool {
+pub(super) fn same_table(given: Option<&str>, table: &str) -> bool {
     let bare = |name: &str| name.rsplit('.').next().unwrap_or(name).trim_matches('"').to_owned();
     given.is_some_and(|given| bare(given).eq_ignore_ascii_case(&bare(table)))
 }
 
 /// Whether a key is made by a template: its texts come in order, with something in each hole.
-fn fits(template: &str, key: &str) -> bool {
+pub(super) fn fits(template: &str, key: &str) -> bool {
     let mut pieces = template.split('{').enumerate().map(|(place, piece)| {
         if place == 0 { piece } else { piece.split_once('}').map_or(piece, |(_, text)| text) }
     });

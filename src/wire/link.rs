@@ -15,16 +15,18 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-use crate::history::Wire;
+use crate::history::{FiringEnd, Wire};
 
 use super::codec::Codec;
 use super::connect::{Route, Unreached};
 use super::counts::Side;
 use super::direction::{Broken, Come, Direction};
 use super::event::ProxyEvent;
+use super::fate::{Fate, drain};
 use super::greeting::Greeting;
 use super::mark::{Mark, Scanner};
 use super::notes::Notes;
+use super::obey::{Gone, Obeyed};
 use super::offer::Offer;
 use super::postgres::refusal;
 use super::stream::{OverTcp, ServerStream};
@@ -62,11 +64,21 @@ struct Link<T: Talk> {
     replies: Direction<T::Replies>,
     talk: T,
     notes: Notes,
+    /// What a fault has decided for it.
+    fate: Option<Fate>,
 }
 
 /// Serves a connection until its end.
 pub(super) async fn serve<T: Talk>(client: TcpStream, route: Rc<Route>, notes: Notes) {
     let client = Socket::new(client);
+    let observer = Rc::clone(&notes.observer);
+    if let Some(cut) = observer.cut(notes.door()) {
+        cut.kept_one_out();
+        if !cut.refuses() {
+            cut.healed().await;
+        }
+        return;
+    }
     let server = match route.connect().await {
         Ok(server) => Socket::new(server),
         Err(Unreached { why, cure }) => {
@@ -83,7 +95,16 @@ pub(super) async fn serve<T: Talk>(client: TcpStream, route: Rc<Route>, notes: N
     let greeting = Greeting::of(route.wire);
     let offer = Offer::of(route.offers_binding());
     let talk = T::default();
-    let mut link = Link { client, server, greeting, offer, requests, replies, talk, notes };
+    if notes.is_of_this_epoch() {
+        observer.has_connected(notes.door());
+    }
+    let fate = None;
+    let mut link = Link { client, server, greeting, offer, requests, replies, talk, notes, fate };
+    poll_fn(|context| {
+        observer.runs(link.notes.link(), context.waker());
+        Poll::Ready(())
+    })
+    .await;
     let ended = poll_fn(|context| link.poll(context)).await;
     if link.greeting.is_declined() {
         link.notes.insists();
@@ -92,7 +113,12 @@ pub(super) async fn serve<T: Talk>(client: TcpStream, route: Rc<Route>, notes: N
         Ok(()) => {
             link.client.is_over = true;
             link.server.is_over = true;
+            link.notes.left = FiringEnd::ClientLeft;
             link.talk.over(&link.notes);
+        }
+        Err(Broken::Ordered { is_orderly }) => {
+            link.client.is_over = is_orderly;
+            link.server.is_over = is_orderly;
         }
         Err(Broken::Reset) => link.notes.count(|counts| counts.reset += 1),
         Err(Broken::Refused(refusal)) => link.refuse(&refusal).await,
@@ -100,10 +126,55 @@ pub(super) async fn serve<T: Talk>(client: TcpStream, route: Rc<Route>, notes: N
 }
 
 impl<T: Talk> Link<T> {
-    /// Both directions as far as they go. Ready when nothing more can cross.
+    /// As far as it goes. Ready when nothing more can cross.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Broken>> {
-        let Self { client, server, greeting, offer, requests, replies, talk, notes } = self;
+        loop {
+            if self.fate.is_some() {
+                return self.meet_its_fate(context);
+            }
+            if !self.notes.is_of_this_epoch() {
+                self.fate = Some(self.notes.fate_of_the_door());
+                continue;
+            }
+            let flowed = self.flow(context);
+            if self.notes.orders.are_none() || matches!(flowed, Poll::Ready(_)) {
+                return flowed;
+            }
+            let gone = Gone {
+                client: self.requests.is_all_sent() || self.replies.is_unread(),
+                server: self.replies.is_all_sent() || self.requests.is_unread(),
+            };
+            match self.notes.obey(context, gone) {
+                Obeyed::Ends(fate) => self.fate = Some(fate),
+                Obeyed::GoesOn => {}
+                Obeyed::Nothing if self.is_too_large_to_wait() => {}
+                Obeyed::Nothing => return flowed,
+            }
+        }
+    }
+
+    /// What isn't known yet although no more of it comes, or there is no room for it, can't be held.
+    fn is_too_large_to_wait(&mut self) -> bool {
+        let Self { requests, replies, notes, .. } = self;
+        let orders = &mut notes.orders;
+        let is_full = orders.requests.undecided.is_some()
+            && (requests.is_all_sent() || requests.codec.spare().is_empty());
+        let are_full = orders.replies.undecided.is_some()
+            && (replies.is_all_sent() || replies.codec.spare().is_empty());
+        if is_full {
+            orders.requests.undecided = None;
+        }
+        if are_full {
+            orders.replies.undecided = None;
+        }
+        is_full || are_full
+    }
+
+    /// Both directions as far as they go.
+    fn flow(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Broken>> {
+        let Self { client, server, greeting, offer, requests, replies, talk, notes, .. } = self;
         let (client, server) = (&mut client.stream, &mut server.stream);
+        requests.codec.set_gate(notes.orders.requests.gate());
         let to_server = requests.poll(context, client, server, &mut |codec, mut come| {
             notes.read();
             let unclear = match greeting.is_over() {
@@ -111,15 +182,19 @@ impl<T: Talk> Link<T> {
                 false => greet(greeting, codec, &mut come, notes)?,
             };
             notes.count(|counts| counts.client_bytes += come.count as u64);
+            notes.orders.requests.passed = codec.passed_to();
             look(codec, come, &mut |mark| talk.asked(mark, replies.codec.scanner(), notes));
+            notes.orders.requests.hand_over(codec);
             ControlFlow::Continue(unclear)
         });
         notes.passed_to_server(requests.codec.passed_to());
         if let Poll::Ready(Err(broken)) = to_server {
+            notes.left = FiringEnd::ClientLeft;
             return Poll::Ready(Err(broken));
         }
         // Before it has heard the client, no server has anything to say that could come in between.
         ready!(decline(context, client, greeting))?;
+        replies.codec.set_gate(notes.orders.replies.gate());
         let to_client = replies.poll(context, server, client, &mut |codec, mut come| {
             notes.read();
             if !offer.is_over() {
@@ -129,6 +204,7 @@ impl<T: Talk> Link<T> {
                 }
             }
             notes.count(|counts| counts.server_bytes += come.count as u64);
+            notes.orders.replies.passed = codec.passed_to();
             let mut decision = ControlFlow::Continue(0);
             look(codec, come, &mut |mark| {
                 let now = talk.answered(mark, requests.codec.scanner(), notes);
@@ -136,10 +212,12 @@ impl<T: Talk> Link<T> {
                     decision = now.map_continue(|()| 0);
                 }
             });
+            notes.orders.replies.hand_over(codec);
             decision
         });
         notes.passed_to_client(replies.codec.passed_to());
         if let Poll::Ready(Err(broken)) = to_client {
+            notes.left = FiringEnd::ServerClosed;
             return Poll::Ready(Err(broken));
         }
         match (requests.has_ended(), replies.has_ended()) {
@@ -148,6 +226,31 @@ impl<T: Talk> Link<T> {
             }
             (true, true) => Poll::Ready(Ok(())),
             _ => Poll::Pending,
+        }
+    }
+
+    /// The link ends as a fault has it.
+    fn meet_its_fate(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Broken>> {
+        let Self { client, server, notes, fate, .. } = self;
+        match fate {
+            None | Some(Fate::Reset) => Poll::Ready(Err(Broken::Ordered { is_orderly: false })),
+            Some(Fate::Closing(closing)) => {
+                let is_seen = ready!(closing.poll(context, &mut client.stream, &mut server.stream));
+                if is_seen && let Some((rule, firing)) = &closing.of {
+                    notes.client_is_cut_off(rule, *firing);
+                }
+                Poll::Ready(Err(Broken::Ordered { is_orderly: true }))
+            }
+            Some(Fate::Silent(silence)) => {
+                if silence.is_over() {
+                    notes.is_silent_no_more(silence);
+                    return Poll::Ready(Err(Broken::Ordered { is_orderly: false }));
+                }
+                notes.observer.rules.wait(context.waker());
+                // What the client still says is taken, as a network takes what it then loses.
+                let _ = drain(context, &mut client.stream);
+                Poll::Pending
+            }
         }
     }
 

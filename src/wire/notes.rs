@@ -2,24 +2,31 @@
 
 use std::rc::Rc;
 
-use crate::history::{InstanceId, LinkFacts, LinkId, RunTime};
+use crate::history::{FiringEnd, InstanceId, LinkFacts, LinkId, RunTime};
 
 use super::counts::{Counts, Side};
 use super::event::ProxyEvent;
 use super::exchanges::Exchanges;
+use super::fate::{Fate, Silence};
 use super::observer::Observer;
+use super::orders::Orders;
 use super::tokens::Named;
 
 pub(super) struct Notes {
     pub(super) observer: Rc<Observer>,
     pub(super) exchanges: Exchanges,
+    pub(super) orders: Orders,
     /// What the client says that it is.
     pub(super) driver: Option<String>,
     /// The process of PostgreSQL at the other end.
     pub(super) backend: Option<u32>,
     /// When the bytes that are looked at were read.
     pub(super) now: RunTime,
+    /// Why what stood on the link is over when the link is.
+    pub(super) left: FiringEnd,
     door: usize,
+    /// What had become of the door when the connection was accepted.
+    epoch: u32,
     link: LinkId,
     opened: RunTime,
     has_stream: bool,
@@ -36,15 +43,37 @@ impl Notes {
         let (link, opened) = (observer.next_link(), observer.clock.now());
         Self {
             exchanges: Exchanges::default(),
+            orders: Orders::default(),
+            left: FiringEnd::Healed,
             driver: None,
             backend: None,
             now: opened,
             door,
+            epoch: observer.epoch(door),
             link,
             opened,
             has_stream: false,
             is_written: false,
             observer,
+        }
+    }
+
+    pub(super) const fn door(&self) -> usize {
+        self.door
+    }
+
+    pub(super) fn is_of_this_epoch(&self) -> bool {
+        self.epoch == self.observer.epoch(self.door)
+    }
+
+    /// The door has been cut off, or leads elsewhere now.
+    pub(super) fn fate_of_the_door(&self) -> Fate {
+        match self.observer.cut(self.door) {
+            Some(cut) => {
+                cut.broke_a_link();
+                if cut.refuses() { Fate::Reset } else { Fate::Silent(Silence::Cut(cut)) }
+            }
+            None => Fate::Reset,
         }
     }
 
@@ -120,6 +149,7 @@ impl Notes {
 
     /// Everything up to this place has been passed on to the server.
     pub(super) fn passed_to_server(&mut self, to: u64) {
+        self.orders.requests.passed = to;
         if self.exchanges.waits_to_be_forwarded(to) {
             self.exchanges.forwarded(to, self.observer.clock.now());
         }
@@ -127,6 +157,7 @@ impl Notes {
 
     /// Everything up to this place has been passed on to the client.
     pub(super) fn passed_to_client(&mut self, to: u64) {
+        self.orders.replies.passed = to;
         if self.exchanges.waits_to_be_delivered(to) {
             self.exchanges.delivered(to, self.observer.clock.now());
             self.write_steps();
@@ -166,6 +197,8 @@ impl Notes {
 impl Drop for Notes {
     /// The link is over, in whatever way.
     fn drop(&mut self) {
+        self.observer.is_over(self.link);
+        self.end_orders(self.left);
         self.exchanges.end();
         if self.exchanges.has_unanswered() {
             let instance = self.observer.instance(self.door);

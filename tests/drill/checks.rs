@@ -102,6 +102,7 @@ impl Drilled {
             "preparing_attempts",
             "replays",
             "steady_attempts",
+            "probes",
         ];
         assert_eq!(sum(&causes), recorded, "by cause");
         let outcomes = ["acknowledged", "pending", "parked", "refused", "unknown", "not_sent"];

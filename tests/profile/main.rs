@@ -1,6 +1,7 @@
 //! The profile as its users meet it: what is told about mistakes, the profiles that come with the
 //! program, their schema, and what is written back.
 
+mod faults;
 mod files;
 mod mistakes;
 mod profiles;

@@ -83,6 +83,13 @@ fn the_schema_refuses_what_an_editor_can_see() {
         "request.place = { post = '/{key}', number-forms = 1 }",
         "phase = [{ name = 'p', burst = {} }]",
         "phase = [{ name = 'p', burst = { same-key = { users = 0, threads = 1 } } }]",
+        "phase = [{ name = 'p', burst.bad-keys = {}, fault = [{ at.time = '0s' }] }]",
+        "phase = [{ name = 'p', burst.bad-keys = {}, fault = [{ at = {}, do.reset = {} }] }]",
+        "phase = [{ name = 'p', burst.bad-keys = {}, fault = [{ at.step.after = 'postgres commit', do.reset = {} }] }]",
+        "phase = [{ name = 'p', burst.bad-keys = {}, fault = [{ at.step = { after = 'redis SET', before = 'redis SET' }, do.reset = {} }] }]",
+        "phase = [{ name = 'p', burst.bad-keys = {}, fault = [{ at.step.after = 'redis SET', do = { reset = {}, hold = {} } }] }]",
+        "phase = [{ name = 'p', burst.bad-keys = {}, fault = [{ at.step.before = 'postgres COMMIT', do.fail = { sqlstate = '40p01' } }] }]",
+        "phase = [{ name = 'p', burst.bad-keys = {}, fault = [{ at.step.before = 'redis SET', do.fail = { redis = '-ERR' } }] }]",
     ] {
         let text = if broken.starts_with("phase") { broken } else { &format!("{broken}\n{PHASE}") };
         assert!(!complaints(text).is_empty(), "the schema takes {broken}");

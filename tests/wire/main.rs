@@ -4,6 +4,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail like the tests themselves")]
 
+mod armed;
 mod clients;
 mod cuts;
 mod driver_steps;
@@ -28,6 +29,9 @@ mod redis_frames;
 mod redis_meaning;
 mod redis_steps;
 mod relay;
+mod rule_cuts;
+mod rule_postgres;
+mod rule_redis;
 mod shop;
 mod tls;
 mod tokio_postgres;

@@ -66,6 +66,10 @@ impl Watched {
         self.proxies.addresses()[door]
     }
 
+    pub fn proxies(&mut self) -> &mut Proxies {
+        &mut self.proxies
+    }
+
     /// Two intents of users `u-run-000` and `u-run-001` at product 9000000.
     pub async fn expect_two(&self) {
         let expected = |intent: u32| Expected {

@@ -54,10 +54,15 @@ pub(super) struct Shot<'a> {
 }
 
 impl Shot<'_> {
-    /// The intents that it was aimed at, and those that shared its connection.
+    /// The intents that its step was of, or may have been.
+    pub fn owners(&self) -> impl Iterator<Item = IntentId> {
+        let step = self.firing.step.iter();
+        step.flat_map(|step| step.intent.into_iter().chain(step.among.iter().copied()))
+    }
+
+    /// The same, and those that shared its connection.
     pub fn named(&self) -> impl Iterator<Item = IntentId> {
-        let own = self.firing.step.as_ref().and_then(|step| step.intent);
-        own.into_iter().chain(self.firing.also_hit.iter().copied())
+        self.owners().chain(self.firing.also_hit.iter().copied())
     }
 
     /// Whether the peer showed what it did.

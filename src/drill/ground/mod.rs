@@ -76,7 +76,11 @@ impl Ground {
         let logs = stage.folder.logs();
         let spec = match &profile.target {
             Target::Lab => Some(lab::spec(profile, logs, stage.run)?),
-            Target::Launched(_) => Some(LabSpec { instances: 0, ..LabSpec::new(logs) }),
+            Target::Launched(_) => Some(LabSpec {
+                instances: 0,
+                spare_redis: lab::swaps_redis(profile),
+                ..LabSpec::new(logs)
+            }),
             Target::Attached(_) => None,
         };
         let (wires, lab) = match spec {
@@ -206,6 +210,24 @@ impl Ground {
     /// What happens to the processes; there are none beside an attached target.
     pub(super) fn events(&mut self) -> Option<mpsc::Receiver<LabEvent>> {
         self.lab.as_mut()?.events()
+    }
+
+    /// What stands between the target and its servers.
+    pub(super) const fn wires(&self) -> Option<&Wires> {
+        self.wires.as_ref()
+    }
+
+    /// The target's Redis itself, past every proxy.
+    pub(super) fn redis_url(&self, profile: &Profile) -> Option<String> {
+        match &self.lab {
+            Some(lab) => Some(lab.redis_url.clone()),
+            None => profile.redis.url.as_ref().map(|url| url.reveal().to_owned()),
+        }
+    }
+
+    /// A second Redis of the lab's, empty.
+    pub(super) fn spare_redis(&self) -> Option<SocketAddr> {
+        self.lab.as_ref()?.spare_redis
     }
 
     /// Whom the load tells of its intents.

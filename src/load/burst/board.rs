@@ -5,7 +5,7 @@
 //! build their attempts only once their departure is on the board.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use tokio::sync::SetOnce;
@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::history::{Clock, RunTime};
 use crate::load::asker::too_late;
 use crate::load::desk::INTERRUPTED;
+use crate::load::witness::Witness;
 
 use super::volley::{self, Trigger};
 
@@ -41,6 +42,7 @@ pub(super) struct Board {
     departures: Vec<SetOnce<Departure>>,
     answers: Vec<SetOnce<RunTime>>,
     queue: Mutex<Queue>,
+    witness: Option<Arc<dyn Witness>>,
     giving_up: CancellationToken,
     why: OnceLock<GivenUp>,
 }
@@ -56,8 +58,9 @@ struct Queue {
 
 impl Board {
     /// A board for so many attempts.
-    pub fn of(attempts: usize) -> Self {
+    pub fn of(attempts: usize, witness: Option<Arc<dyn Witness>>) -> Self {
         Self {
+            witness,
             departures: (0..attempts).map(|_| SetOnce::new()).collect(),
             answers: (0..attempts).map(|_| SetOnce::new()).collect(),
             queue: Mutex::default(),
@@ -140,6 +143,9 @@ impl Board {
     }
 
     fn send(&self, triggers: &[Trigger], clock: Clock) {
+        if let Some(witness) = self.witness.as_ref().filter(|_| !triggers.is_empty()) {
+            witness.leaving(&mut triggers.iter().map(|trigger| trigger.who), clock.now());
+        }
         for (trigger, left) in triggers.iter().zip(volley::let_go(triggers)) {
             let left = left.map(|left| clock.at(left));
             self.depart(trigger.place, Departure { last_byte: left, released: left });

@@ -9,8 +9,10 @@ use std::sync::Arc;
 
 use tokio::net::{TcpListener, TcpStream};
 
+use crate::history::{AttemptId, InstanceId, IntentId};
 use crate::load::error::LoadError;
 use crate::load::http::Held;
+use crate::load::witness::Leaving;
 
 use super::volley::{Trigger, let_go};
 
@@ -31,7 +33,8 @@ pub(super) async fn twenty_sends_us() -> Result<u64, LoadError> {
         tcp.set_nodelay(true).map_err(failed)?;
         far_ends.push(sink.accept().await.map_err(failed)?);
         let held = Held { tcp: Arc::new(tcp), byte: 0 };
-        triggers.push(Trigger { place, key: 0, target: 0, held });
+        let who = Leaving { attempt: AttemptId(0), intent: IntentId(0), instance: InstanceId(0) };
+        triggers.push(Trigger { place, key: 0, target: 0, who, held });
     }
     let measuring = tokio::task::spawn_blocking(move || {
         let mut costs: Vec<_> = triggers

@@ -32,6 +32,7 @@ use super::desk::Desk;
 use super::error::LoadError;
 use super::run::Load;
 use super::tasks::joined;
+use super::witness::Leaving;
 use board::{Board, GivenUp};
 use client::{Client, Ready};
 use volley::Trigger;
@@ -51,8 +52,8 @@ impl Load {
         desk: &Arc<Desk>,
         halt: &CancellationToken,
     ) -> Result<Option<BurstFacts>, LoadError> {
-        let seats: Vec<_> = planned.iter().map(|one| (one.group, one.target)).collect();
-        let board = Arc::new(Board::of(planned.len()));
+        let seats: Vec<_> = planned.iter().map(|one| self.seat(one)).collect();
+        let board = Arc::new(Board::of(planned.len(), self.witness.clone()));
         let begun = Instant::now();
         let patience = self.settings.client.timeout;
         let own = (crowding.arrival != Arrival::AtOnce).then_some(patience);
@@ -81,6 +82,31 @@ impl Load {
         see_off(&mut clients, &board, patience, halt).await;
         release
     }
+
+    fn seat(&self, planned: &PlannedAttempt) -> Seat {
+        let who = Leaving {
+            attempt: planned.id,
+            intent: planned.letter.intent,
+            instance: self.targets()[planned.target].id,
+        };
+        Seat { key: planned.group, target: planned.target, who }
+    }
+
+    /// Tells whoever wants to know that these leave.
+    fn tell_leaving<'a>(&self, mut triggers: impl Iterator<Item = &'a Trigger>) {
+        if let Some(witness) = &self.witness {
+            let now = self.settings.clock.now();
+            witness.leaving(&mut triggers.by_ref().map(|trigger| trigger.who), now);
+        }
+    }
+}
+
+/// What is known of an attempt before it is connected.
+#[derive(Clone, Copy, Debug)]
+struct Seat {
+    key: u32,
+    target: usize,
+    who: Leaving,
 }
 
 fn start_clients(
@@ -108,9 +134,9 @@ fn start_clients(
 }
 
 /// Waits until every client is ready, or has nothing to be released; `None` when stopped meanwhile.
-/// `seats` are group and instance of each; the triggers stand in the order of the plan.
+/// The triggers stand in the order of the plan, as the seats do.
 async fn gather(
-    seats: &[(u32, usize)],
+    seats: &[Seat],
     mut ready: mpsc::Receiver<Ready>,
     stop: &CancellationToken,
 ) -> Option<Vec<Trigger>> {
@@ -121,8 +147,8 @@ async fn gather(
             () = stop.cancelled() => return None,
             ready = ready.recv() => ready?,
         };
-        let (key, target) = seats[place];
-        triggers.extend(held.map(|held| Trigger { place, key, target, held }));
+        let Seat { key, target, who } = seats[place];
+        triggers.extend(held.map(|held| Trigger { place, key, target, who, held }));
     }
     triggers.sort_unstable_by_key(|trigger| trigger.place);
     Some(triggers)

@@ -113,6 +113,7 @@ impl Load {
         board: &Board,
     ) -> Result<Vec<ResumeFacts>, LoadError> {
         let clock = self.settings.clock;
+        self.tell_leaving(triggers.iter());
         let fired = means.fire(&triggers).await;
         for (trigger, left) in triggers.iter().zip(&fired.left) {
             let Some(left) = *left else { continue };

@@ -15,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use crate::history::InstanceId;
 use crate::load::error::LoadError;
 use crate::load::http::Held;
+use crate::load::witness::Leaving;
 
 /// How long a full socket is waited for, after the others have left.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -31,6 +32,7 @@ pub(super) struct Trigger {
     pub key: u32,
     /// Place of its instance.
     pub target: usize,
+    pub who: Leaving,
     pub held: Held,
 }
 

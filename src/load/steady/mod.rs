@@ -28,7 +28,7 @@ use super::burst::sleep_until;
 use super::desk::Desk;
 use super::error::LoadError;
 use super::files;
-use super::herald::herald;
+use super::herald::{herald, ready};
 use super::phase::PhaseSummary;
 use super::run::{Kept, Load};
 use super::tasks::joined;
@@ -68,6 +68,7 @@ impl Load {
         }
         let stream = Arc::new(Stream::new(self, phase, rate)?);
         self.herald_stream(&stream).await?;
+        ready(self.herald.as_deref()).await?;
         self.next_attempt.fetch_add(schedule.attempts(), Ordering::Relaxed);
         self.settings.progress.add_planned(planned);
         let (desk, scribe) = self.desk(room, stop, Some(Arc::clone(&stream))).await;

@@ -87,6 +87,7 @@ impl Worker {
             Err(what) => return Ending { completed: desk.clock.now(), end: Err(what), ..ending },
         };
         let patience = desk.client.timeout;
+        desk.leaving(ending.id, run.stream.id(place), target);
         ending.end = exchange(desk, &mut connection, &mut self.limits, begun, patience).await;
         ending.completed = desk.clock.now();
         if ending.over(&connection) {

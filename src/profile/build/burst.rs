@@ -6,6 +6,7 @@ use super::super::burst::{
 };
 use super::super::model::{Phase, Request};
 use super::super::node::Node;
+use super::fault;
 use super::take::{
     at, count, duration, flag, maybe_duration, maybe_text, maybe_word, meaning, share, text,
 };
@@ -23,7 +24,8 @@ impl Ground<'_> {
             Some(rate) => Burst::Rate(self.rate(rate)),
             None => self.burst(at(node, "burst")),
         };
-        Phase { name: text(node, "name"), burst, faults: Vec::new() }
+        let faults = at(node, "fault").items().iter().map(fault::fault).collect();
+        Phase { name: text(node, "name"), burst, faults }
     }
 
     fn burst(&self, node: &Node) -> Burst {

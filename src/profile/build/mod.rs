@@ -5,6 +5,7 @@
 
 mod burst;
 mod contract;
+mod fault;
 mod take;
 mod target;
 
@@ -21,6 +22,7 @@ use burst::Ground;
 use take::{at, count, duration, flag, maybe_duration, maybe_text, share, text, texts, word};
 
 pub(super) use contract::{key_rule, preset};
+pub(super) use fault::rule;
 
 /// The profile, given that neither the check nor the comparison found anything.
 pub(super) fn profile(path: &Path, head: Vec<String>, node: &Node) -> Profile {

@@ -112,7 +112,10 @@ impl Check<'_> {
         }
         if mistake.help.is_empty() {
             let known = listed(table.names(), "and");
-            mistake = mistake.help(format!("the keys of {} are {known}", table.noun));
+            mistake = mistake.help(match table.fields {
+                [] => format!("{} has no keys: write `{{}}`", table.noun),
+                _ => format!("the keys of {} are {known}", table.noun),
+            });
         }
         self.report(mistake);
         sibling

@@ -3,10 +3,12 @@
 //! One table, one file. A new key is added here and in `build/` and `write.rs`; a test that writes
 //! a profile and reads it again fails while one of them is missing.
 
+mod act;
 mod audit;
 mod burst;
 mod client;
 mod contract;
+mod fault;
 mod lab;
 mod payments;
 mod phase;
@@ -17,6 +19,7 @@ mod wires;
 use std::time::Duration;
 
 pub use contract::CONTRACT;
+pub use fault::RULES;
 
 use super::rules::{HOST, LINE};
 use super::shape::{Field, Shape, Table};
@@ -29,6 +32,21 @@ const WAIT: Shape = Shape::Duration { min: Duration::from_millis(1), max: LONGES
 
 /// A duration that may be nothing.
 const MAYBE_NO_WAIT: Shape = Shape::Duration { min: Duration::ZERO, max: LONGEST };
+
+/// What a step may be for.
+const ROLES: [&str; 11] = [
+    "claim",
+    "lock",
+    "fence",
+    "stock-read",
+    "stock-write",
+    "order-insert",
+    "commit",
+    "success",
+    "unlock",
+    "renew",
+    "pay",
+];
 
 /// The whole profile.
 pub static PROFILE: Table = Table {

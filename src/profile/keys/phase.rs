@@ -1,8 +1,9 @@
-//! `[[phase]]`: one burst, or a stretch of steady load.
+//! `[[phase]]`: one burst, or a stretch of steady load, with its faults.
 
 use super::super::rules::LINE;
 use super::super::shape::{Field, Shape, Table};
 use super::burst::{BURST, RATE};
+use super::fault::FAULT;
 
 pub static PHASE: Table = Table {
     head: "[[phase]]",
@@ -18,5 +19,12 @@ pub static PHASE: Table = Table {
             Shape::Table(&RATE),
         )
         .alternative("{ per-second = 200, for = \"30s\" }"),
+        Field::new(
+            "fault",
+            "What is done to the target's wires and stores meanwhile.",
+            Shape::List { items: &Shape::Table(&FAULT), at_least: 0 },
+        )
+        .default("[]")
+        .example("[[phase.fault]]\nat.step = { after = \"postgres COMMIT\" }\ndo.hold = {}"),
     ],
 };

@@ -2,6 +2,7 @@
 
 use super::super::rules::{HOST, HTTP_URL, LISTEN_ADDRESS, REDIS_KEY, REDIS_URL, STEP_NAME};
 use super::super::shape::{Field, Shape, Table};
+use super::ROLES;
 
 pub static REDIS: Table = Table {
     head: "[redis]",
@@ -57,22 +58,7 @@ pub static WIRES: Table = Table {
         Field::new(
             "roles",
             "What a step is for, by its name, where that isn't seen from what it does.",
-            Shape::Map {
-                names: &STEP_NAME,
-                values: &Shape::Word(&[
-                    "claim",
-                    "lock",
-                    "fence",
-                    "stock-read",
-                    "stock-write",
-                    "order-insert",
-                    "commit",
-                    "success",
-                    "unlock",
-                    "renew",
-                    "pay",
-                ]),
-            },
+            Shape::Map { names: &STEP_NAME, values: &Shape::Word(&ROLES) },
         )
         .default("{}")
         .example("{ \"redis SET lease:stock\" = \"lock\" }"),

@@ -2,6 +2,7 @@
 
 use super::super::burst::{Arrival, Burst, Crowd, Rate, Sequential};
 use super::super::model::{Phase, Request};
+use super::faults;
 use super::sections::{header, line};
 use super::values::{duration, inline, list, text};
 
@@ -14,6 +15,9 @@ pub(super) fn phase(out: &mut String, phase: &Phase, requests: &[Request]) {
     match phase.burst {
         Burst::Rate(_) => line(out, "rate", Some(inline(entries))),
         _ => line(out, &format!("burst.{}", phase.burst.word()), Some(inline(entries))),
+    }
+    for fault in &phase.faults {
+        faults::fault(out, fault);
     }
 }
 

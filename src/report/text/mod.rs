@@ -167,6 +167,7 @@ fn drill(result: &RunResult, out: &mut String) {
         (sums.steady_attempts, "steady"),
         (sums.preparing_attempts, "to set the scene"),
         (sums.replays, "replays"),
+        (sums.probes, if sums.probes == 1 { "probe" } else { "probes" }),
         (sums.retries, if sums.retries == 1 { "retry" } else { "retries" }),
         (sums.resolver_attempts, "asked again at the end"),
     ];

@@ -22,9 +22,18 @@ impl Talk for HttpTalk {
 
     fn asked(&mut self, mark: Mark<Message<'_>>, replies: &mut Replies, notes: &mut Notes) {
         match mark {
-            Mark::Begun { .. } => self.tracker.begins(notes.now),
+            Mark::Begun { at } => {
+                self.tracker.begins(notes.now);
+                if notes.is_watchful() {
+                    notes.orders.requests.begins(at);
+                }
+            }
             Mark::Known(message) => {
                 self.tracker.known(&message, notes);
+                if message.header("expect").is_some() {
+                    // Its body comes only when the server has heard of its head.
+                    notes.orders.requests.undecided = None;
+                }
                 let method = Request::of(&message).map_or("", |request| request.method);
                 if !replies.owe(method) {
                     let why = "too many requests wait for a reply";
@@ -32,8 +41,14 @@ impl Talk for HttpTalk {
                 }
                 notes.frame(Side::Client, kind_of_method(method));
             }
-            Mark::Ended { at, frame } => self.tracker.ended(&frame, at, notes),
-            Mark::Opaque { at, why } => notes.opaque(Side::Client, at, why),
+            Mark::Ended { at, frame } => {
+                self.tracker.ended(&frame, at, notes);
+                notes.orders.requests.undecided = None;
+            }
+            Mark::Opaque { at, why } => {
+                notes.orders.requests.undecided = None;
+                notes.opaque(Side::Client, at, why);
+            }
         }
     }
 
@@ -58,8 +73,11 @@ impl Talk for HttpTalk {
                 notes.opaque(Side::Server, at, why);
                 notes.opaque(Side::Client, requests.position(), why);
             }
-            Mark::Opaque { at, why } => notes.opaque(Side::Server, at, why),
-            Mark::Begun { .. } => {}
+            Mark::Opaque { at, why } => {
+                notes.orders.replies.undecided = None;
+                notes.opaque(Side::Server, at, why);
+            }
+            Mark::Begun { at } => self.tracker.reply_begins(at, notes),
         }
         ControlFlow::Continue(())
     }

@@ -5,8 +5,12 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 use crate::history::{Role, RunTime, Step, StepEnd, Wire};
+use crate::profile::Failure;
 use crate::wire::exchanges::ExchangeId;
 use crate::wire::notes::Notes;
+use crate::wire::orders::Order;
+use crate::wire::rule::WireAct;
+use crate::wire::rules::{Carried, Decided};
 use crate::wire::shape;
 
 use super::{Message, Reply, Request};
@@ -57,8 +61,9 @@ impl Tracker {
             ..Step::begun(Wire::Http, notes.link(), observer.word(request.method), self.began)
         };
         self.current = notes.exchanges.open(step, 0);
-        if self.current.is_none() {
-            notes.count(|counts| counts.lost += 1);
+        match self.current {
+            Some(id) => notes.exchanges.is_among(id, named.among),
+            None => notes.count(|counts| counts.lost += 1),
         }
         self.owed.push_back(self.current);
         if self.owed.len() > MOST_OWED {
@@ -71,12 +76,31 @@ impl Tracker {
     pub(super) fn ended(&mut self, message: &Message<'_>, at: u64, notes: &mut Notes) {
         let Some(id) = self.current.take() else { return };
         notes.exchanges.request_ends(id, at);
+        self.name(id, message, notes);
+        if notes.is_watchful() {
+            let carried = Carried::default();
+            if let Some(decided) = notes.step_is_asked(id, message.start, &carried) {
+                fail(decided, id, message.start, notes);
+            }
+        }
+    }
+
+    /// What its head didn't tell, its body may.
+    fn name(&self, id: ExchangeId, message: &Message<'_>, notes: &mut Notes) {
         let is_open = notes.exchanges.get(id).is_some_and(|at| at.step.intent.is_none());
         if is_open {
             let named = notes.name([message.head, message.body().bytes].into_iter());
             if let Some(exchange) = notes.exchanges.get(id) {
                 (exchange.step.intent, exchange.step.product) = (named.intent, named.product);
+                exchange.among = named.among;
             }
+        }
+    }
+
+    /// A reply begins.
+    pub(super) fn reply_begins(&self, at: u64, notes: &mut Notes) {
+        if let Some(Some(id)) = self.owed.front() {
+            notes.reply_begins(*id, at);
         }
     }
 
@@ -93,5 +117,16 @@ impl Tracker {
         exchange.step.answered = Some(now);
         exchange.step.answer = Some(text);
         exchange.step.end = if status < 400 { StepEnd::Done } else { StepEnd::Failed };
+        notes.reply_is_known(id);
     }
+}
+
+/// The request isn't forwarded, and the client is given a reply that ends its connection.
+fn fail(decided: Decided, id: ExchangeId, at: u64, notes: &mut Notes) {
+    let WireAct::Fail(Failure::Http { status }) = decided.rule.rule.act else { return };
+    let farewell = format!(
+        "HTTP/1.1 {status} dupeproof injected\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+    );
+    let order = Order { farewell: farewell.into_bytes(), ..Order::new(decided, at, id) };
+    notes.orders.requests.queue.push_back(order);
 }

@@ -3,6 +3,8 @@
 //! Both directions share this; they differ in how a frame may begin. A frame that came in one read
 //! is looked at where it lies, only of one that came in several a beginning is copied.
 
+use std::ops::Range;
+
 use crate::wire::{Mark, Part};
 
 /// As much of a frame's body as is kept.
@@ -31,6 +33,16 @@ pub struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
+    /// From its first byte to behind its last one, which may still be to come.
+    pub const fn place(&self) -> Range<u64> {
+        let head = match self.lead {
+            Lead::Start(_) => 8,
+            Lead::Tag(_) => 5,
+            Lead::Answer(_) => 1,
+        };
+        self.start..self.start + head + self.length
+    }
+
     pub const fn body(&self) -> Part<'a> {
         Part { bytes: self.body, is_whole: self.body.len() as u64 == self.length }
     }

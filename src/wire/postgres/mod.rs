@@ -10,6 +10,7 @@ mod frame;
 mod frontend;
 mod meaning;
 mod names;
+mod poison;
 mod reply;
 mod request;
 mod sql;

@@ -29,10 +29,15 @@ impl Talk for PostgresTalk {
 
     fn asked(&mut self, mark: Mark<Frame<'_>>, replies: &mut Backend, notes: &mut Notes) {
         match mark {
-            Mark::Begun { .. } => self.tracker.begins(notes.now),
+            Mark::Begun { at } => {
+                self.tracker.begins(notes.now, at);
+                if notes.is_watchful() {
+                    notes.orders.requests.begins(at);
+                }
+            }
             Mark::Known(frame) => {
                 let request = Request::of(&frame);
-                self.tracker.known(&request, notes);
+                self.tracker.known(&request, &frame.place(), notes);
                 match request {
                     Request::SslRequest | Request::GssEncRequest => replies.owe_answer(),
                     Request::Password => self.is_unproven = false,
@@ -42,7 +47,10 @@ impl Talk for PostgresTalk {
                 notes.frame(Side::Client, kind_of_request(&request));
             }
             Mark::Ended { at, .. } => self.tracker.ended(at, notes),
-            Mark::Opaque { at, why } => notes.opaque(Side::Client, at, why),
+            Mark::Opaque { at, why } => {
+                notes.orders.requests.undecided = None;
+                notes.opaque(Side::Client, at, why);
+            }
         }
     }
 
@@ -62,9 +70,14 @@ impl Talk for PostgresTalk {
                     return ControlFlow::Break(refusal());
                 }
             }
-            Mark::Ended { at, frame } => self.tracker.answered(&Reply::of(&frame), at, notes),
-            Mark::Opaque { at, why } => notes.opaque(Side::Server, at, why),
-            Mark::Begun { .. } => {}
+            Mark::Ended { frame, .. } => {
+                self.tracker.answered(&Reply::of(&frame), frame.place(), notes);
+            }
+            Mark::Opaque { at, why } => {
+                notes.orders.replies.undecided = None;
+                notes.opaque(Side::Server, at, why);
+            }
+            Mark::Begun { at } => self.tracker.reply_begins(at, notes),
         }
         ControlFlow::Continue(())
     }

@@ -5,18 +5,25 @@
 //! the rest of the unit: those steps were skipped. A COPY within the extended protocol and replication
 //! end the tracking of their connection.
 
+mod answers;
+
+use std::borrow::Cow;
 use std::collections::VecDeque;
+use std::ops::Range;
 use std::rc::Rc;
 
 use foldhash::HashMap;
 
-use crate::history::{IntentId, Role, RunTime, Standing, Step, StepEnd, Wire};
+use crate::history::{IntentId, RunTime, Step, Wire};
 use crate::wire::exchanges::ExchangeId;
 use crate::wire::notes::Notes;
+use crate::wire::rules::Carried;
+use crate::wire::tokens::Among;
 use crate::wire::{Part, tokens};
 
 use super::meaning::{Meaning, meaning};
-use super::{Bind, Names, Reply, Request, Statement, Transaction, Trouble};
+use super::poison::Poison;
+use super::{Bind, Names, Request, Statement};
 
 /// Portals whose parameters are remembered.
 const MOST_PORTALS: usize = 1_024;
@@ -40,15 +47,20 @@ pub(super) struct Tracker {
     names: Names,
     awaited: VecDeque<Awaited>,
     /// What the parameters of a portal name.
-    bound: HashMap<Box<[u8]>, tokens::Named>,
-    /// When the first message of the next step was read.
-    began: Option<RunTime>,
+    bound: HashMap<Box<[u8]>, Bound>,
+    /// When the first message of the next step was read, and where it begins.
+    began: Option<(RunTime, u64)>,
+    /// Where the reply begins that is being read.
+    reply_began: bool,
+    poison: Poison,
     /// The step whose last message is being read.
     current: Option<ExchangeId>,
     /// The transaction that the next step is in, as far as what was sent says.
     transaction: Option<u32>,
     transactions: u32,
     owner: Option<IntentId>,
+    /// Those whose transaction it may be.
+    owners: Among,
     /// Whether a step was asked for since the last Sync.
     has_step: bool,
     /// A step that has completed, and whose reply ends with the unit.
@@ -56,15 +68,23 @@ pub(super) struct Tracker {
     is_over: bool,
 }
 
+/// What is bound to a portal.
+#[derive(Clone, Debug, Default)]
+struct Bound {
+    named: tokens::Named,
+    /// While rules are armed.
+    values: Rc<[String]>,
+}
+
 impl Tracker {
     /// A message begins.
-    pub(super) fn begins(&mut self, now: RunTime) {
-        self.began.get_or_insert(now);
+    pub(super) fn begins(&mut self, now: RunTime, at: u64) {
+        self.began.get_or_insert((now, at));
         self.current = None;
     }
 
-    /// It is known what it asks for.
-    pub(super) fn known(&mut self, request: &Request<'_>, notes: &mut Notes) {
+    /// It is known what it asks for; all of it lies at this place, or will.
+    pub(super) fn known(&mut self, request: &Request<'_>, at: &Range<u64>, notes: &mut Notes) {
         if let Request::Startup { parameters, .. } = request {
             let name = parameters.clone().find(|(name, _)| *name == b"application_name");
             let name = name.and_then(|(_, value)| value.whole_text()).filter(|it| !it.is_empty());
@@ -77,15 +97,17 @@ impl Tracker {
             Request::Bind(bind) => self.bind(bind, notes),
             Request::Execute { portal, .. } => {
                 let statement = self.names.portal(portal).and_then(|it| it.statement.clone());
-                let named = self.bound.get(*portal).copied().unwrap_or_default();
+                let Bound { named, values } = self.bound.get(*portal).cloned().unwrap_or_default();
                 let sql = statement.as_deref().map(Statement::text);
                 self.current = self.step(sql, named, true, notes);
                 self.awaited.push_back(Awaited::Execute(self.current));
+                self.asked(sql, &values, at, notes);
             }
             Request::Query(sql) => {
                 let named = notes.name([sql.bytes].into_iter());
                 self.current = self.step(Some(*sql), named, false, notes);
                 self.awaited.push_back(Awaited::Query(self.current));
+                self.asked(Some(*sql), &[], at, notes);
             }
             Request::FunctionCall { .. } => {
                 notes.unnamed();
@@ -94,6 +116,7 @@ impl Tracker {
             Request::Sync => {
                 let is_bare = !std::mem::take(&mut self.has_step);
                 self.awaited.push_back(Awaited::Sync { is_bare });
+                self.poison.unit_ends(at.end, notes);
             }
             _ => {}
         }
@@ -108,6 +131,28 @@ impl Tracker {
         if !keeps_on {
             self.began = None;
         }
+        // A Flush asks for what has been answered so far, and its sender may wait for that.
+        if !keeps_on || matches!(request, Request::Flush) {
+            notes.orders.requests.undecided = None;
+        }
+    }
+
+    /// The rules are asked about the step that was just opened.
+    fn asked(
+        &mut self,
+        sql: Option<Part<'_>>,
+        values: &[String],
+        at: &Range<u64>,
+        notes: &mut Notes,
+    ) {
+        let Some(id) = self.current.filter(|_| notes.is_watchful()) else { return };
+        let values: Vec<&[u8]> = values.iter().map(String::as_bytes).collect();
+        let carried =
+            Carried { sql: sql.map(|sql| sql.bytes), values: &values, ..Carried::default() };
+        let begin = self.began.map_or(at.start, |(_, begin)| begin);
+        let Some(decided) = notes.step_is_asked(id, begin, &carried) else { return };
+        let is_query = matches!(self.awaited.back(), Some(Awaited::Query(_)));
+        self.poison.request(decided, id, begin, at, is_query, notes);
     }
 
     /// All of it has come.
@@ -118,7 +163,7 @@ impl Tracker {
     }
 
     fn bind(&mut self, bind: &Bind<'_>, notes: &Notes) {
-        if notes.observer.tokens.borrow().is_empty() {
+        if notes.observer.tokens.borrow().is_empty() && !notes.is_watchful() {
             return;
         }
         let statement = self.names.statement(bind.statement);
@@ -127,16 +172,18 @@ impl Tracker {
             .parameters()
             .enumerate()
             .filter_map(|(at, parameter)| parameter.text(types.get(at).copied().unwrap_or(0)))
+            .map(Cow::into_owned)
             .collect();
-        let mut named = notes.name(texts.iter().map(|text| text.as_bytes()));
+        let mut named = notes.name(texts.iter().map(String::as_bytes));
         // A text may have its values in it, whatever else is bound.
         if !named.is_of_the_run
             && let Some(statement) = statement
         {
             named = notes.name([&*statement.sql].into_iter());
         }
+        let values = if notes.is_watchful() { texts.into() } else { Rc::default() };
         if self.bound.len() < MOST_PORTALS || self.bound.contains_key(bind.portal) {
-            self.bound.insert(bind.portal.into(), named);
+            self.bound.insert(bind.portal.into(), Bound { named, values });
         }
     }
 
@@ -163,6 +210,10 @@ impl Tracker {
         if self.transaction.is_some() && self.owner.is_none() {
             self.owner = named.intent;
         }
+        if self.transaction.is_some() && self.owners.is_none() {
+            self.owners.clone_from(&named.among);
+        }
+        let among = named.among.or_else(|| self.owners.clone());
         let Meaning { verb, object, role, statement, .. } = (*meaning).clone();
         let step = Step {
             object,
@@ -171,133 +222,27 @@ impl Tracker {
             intent: named.intent.or(self.owner),
             product: named.product,
             transaction: self.transaction,
-            ..Step::begun(Wire::Postgres, notes.link(), verb, self.began.unwrap_or(notes.now))
+            ..Step::begun(
+                Wire::Postgres,
+                notes.link(),
+                verb,
+                self.began.map_or(notes.now, |(when, _)| when),
+            )
         };
         if meaning.ends_transaction {
-            (self.transaction, self.owner) = (None, None);
+            (self.transaction, self.owner, self.owners) = (None, None, None);
         }
         let id = notes.exchanges.open(step, 0);
-        if id.is_none() {
-            notes.count(|counts| counts.lost += 1);
+        match id {
+            Some(id) => notes.exchanges.is_among(id, among),
+            None => notes.count(|counts| counts.lost += 1),
         }
         id
     }
 
     fn begin(&mut self) {
         self.transactions += 1;
-        (self.transaction, self.owner) = (Some(self.transactions), None);
-    }
-
-    /// A message of the server has come as a whole.
-    pub(super) fn answered(&mut self, reply: &Reply<'_>, at: u64, notes: &mut Notes) {
-        if let Reply::BackendKey { pid } = reply {
-            notes.backend = Some(*pid);
-        }
-        if self.is_over {
-            return;
-        }
-        self.names.answered(reply);
-        match reply {
-            Reply::CommandComplete(tag) => {
-                let tag = tag.text().unwrap_or("done");
-                self.completes(StepEnd::Done, tag, at, notes);
-            }
-            Reply::EmptyQuery => self.completes(StepEnd::Done, "empty", at, notes),
-            Reply::PortalSuspended => self.completes(StepEnd::Done, "suspended", at, notes),
-            // A driver that doesn't know where its transaction stands rolls back nothing.
-            Reply::Notice(notice) if notice.code == b"25P01" => self.is_nothing(notes),
-            Reply::Error(trouble) => self.fails(trouble, at, notes),
-            Reply::ReadyForQuery(transaction) => self.ready(*transaction, at, notes),
-            Reply::CopyIn if matches!(self.awaited.front(), Some(Awaited::Execute(_))) => {
-                self.give_up(notes);
-            }
-            Reply::CopyBoth => self.give_up(notes),
-            _ => {}
-        }
-    }
-
-    fn completes(&mut self, end: StepEnd, answer: &str, at: u64, notes: &mut Notes) {
-        match self.awaited.front() {
-            Some(Awaited::Execute(id)) => {
-                let id = *id;
-                self.awaited.pop_front();
-                let Some(id) = id else { return };
-                told(id, end, answer, notes);
-                if matches!(self.awaited.front(), Some(Awaited::Sync { .. })) {
-                    self.completed = Some(id);
-                } else {
-                    notes.exchanges.reply_ends(id, at);
-                }
-            }
-            // Of several statements the first one that is told names the step.
-            Some(Awaited::Query(Some(id))) => told(*id, end, answer, notes),
-            _ => {}
-        }
-    }
-
-    fn is_nothing(&self, notes: &mut Notes) {
-        if let Some(Awaited::Query(Some(id)) | Awaited::Execute(Some(id))) = self.awaited.front() {
-            notes.exchanges.is_noise(*id);
-            notes.noise();
-        }
-    }
-
-    /// The server ignores what follows, up to the end of the unit.
-    fn fails(&mut self, trouble: &Trouble<'_>, at: u64, notes: &mut Notes) {
-        let code = String::from_utf8_lossy(trouble.code);
-        match self.awaited.front() {
-            Some(Awaited::Query(Some(id))) => told(*id, StepEnd::Failed, &code, notes),
-            Some(Awaited::Query(None) | Awaited::Sync { .. }) | None => {}
-            Some(Awaited::Execute(_)) => {
-                let mut end = StepEnd::Failed;
-                while let Some(Awaited::Execute(id)) = self.awaited.front() {
-                    if let Some(id) = id {
-                        told(*id, end, if end == StepEnd::Failed { &code } else { "" }, notes);
-                        notes.exchanges.reply_ends(*id, at);
-                    }
-                    end = StepEnd::Skipped;
-                    self.awaited.pop_front();
-                }
-            }
-        }
-    }
-
-    fn ready(&mut self, transaction: Transaction, at: u64, notes: &mut Notes) {
-        let standing = match transaction {
-            Transaction::Idle => Standing::Idle,
-            Transaction::Open => Standing::Open,
-            Transaction::Failed => Standing::Aborted,
-        };
-        // What stands before the unit's end was never answered: the server said nothing of it.
-        while let Some(Awaited::Execute(id)) = self.awaited.front() {
-            if let Some(id) = id {
-                told(*id, StepEnd::Skipped, "", notes);
-                notes.exchanges.reply_ends(*id, at);
-            }
-            self.awaited.pop_front();
-        }
-        let last = match self.awaited.pop_front() {
-            Some(Awaited::Query(id)) => id,
-            Some(Awaited::Sync { is_bare: true }) => {
-                notes.noise();
-                None
-            }
-            Some(Awaited::Sync { is_bare: false }) => self.completed.take(),
-            _ => None,
-        };
-        if let Some(id) = last {
-            notes.exchanges.reply_ends(id, at);
-            if let Some(exchange) = notes.exchanges.get(id) {
-                exchange.step.standing = Some(standing);
-            }
-        }
-        if self.awaited.is_empty() {
-            match (standing, self.transaction) {
-                (Standing::Idle, _) => (self.transaction, self.owner) = (None, None),
-                (_, None) => self.begin(),
-                (_, Some(_)) => {}
-            }
-        }
+        (self.transaction, self.owner, self.owners) = (Some(self.transactions), None, None);
     }
 
     /// What comes isn't followed any more.
@@ -305,27 +250,5 @@ impl Tracker {
         self.is_over = true;
         self.awaited.clear();
         notes.stream();
-    }
-}
-
-/// A step has been answered.
-fn told(id: ExchangeId, end: StepEnd, answer: &str, notes: &mut Notes) {
-    let answer = (!answer.is_empty()).then(|| notes.observer.word(answer));
-    let (now, observer) = (notes.now, Rc::clone(&notes.observer));
-    let Some(exchange) = notes.exchanges.get(id) else { return };
-    let step = &mut exchange.step;
-    if step.end == StepEnd::Done && end == StepEnd::Done {
-        // A further statement of the same text.
-        return;
-    }
-    (step.end, step.answer) = (end, answer);
-    step.answered = (end != StepEnd::Skipped).then_some(now);
-    let is_commit = step.role == Some(Role::Commit) && step.answer.as_deref() == Some("COMMIT");
-    let is_at_once = step.role == Some(Role::OrderInsert) && step.transaction.is_none();
-    if end == StepEnd::Done
-        && (is_commit || is_at_once)
-        && let Some(intent) = step.intent
-    {
-        observer.committed.borrow_mut().insert(intent);
     }
 }

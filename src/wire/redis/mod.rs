@@ -5,6 +5,7 @@
 
 mod capture;
 mod commands;
+mod fail;
 mod inline;
 mod meaning;
 mod reply;

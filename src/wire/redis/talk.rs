@@ -24,9 +24,17 @@ impl Talk for RedisTalk {
 
     fn asked(&mut self, mark: Mark<Request<'_>>, replies: &mut Replies, notes: &mut Notes) {
         match mark {
-            Mark::Begun { .. } => self.tracker.begins(notes.now),
+            Mark::Begun { at } => {
+                self.tracker.begins(notes.now);
+                if notes.is_watchful() {
+                    notes.orders.requests.begins(at);
+                }
+            }
             Mark::Known(request) => {
                 self.tracker.known(&request, notes);
+                if !self.tracker.waits_for_the_end() {
+                    notes.orders.requests.undecided = None;
+                }
                 let kind = kind_of_request(&request);
                 notes.frame(Side::Client, kind);
                 if kind == "replication" {
@@ -34,8 +42,14 @@ impl Talk for RedisTalk {
                     notes.opaque(Side::Server, replies_at(replies), "a replica follows it");
                 }
             }
-            Mark::Ended { at, frame } => self.tracker.ended(&frame, at, notes),
-            Mark::Opaque { at, why } => notes.opaque(Side::Client, at, why),
+            Mark::Ended { at, frame } => {
+                self.tracker.ended(&frame, at, notes);
+                notes.orders.requests.undecided = None;
+            }
+            Mark::Opaque { at, why } => {
+                notes.orders.requests.undecided = None;
+                notes.opaque(Side::Client, at, why);
+            }
         }
     }
 
@@ -48,8 +62,11 @@ impl Talk for RedisTalk {
         match mark {
             Mark::Known(reply) => notes.frame(Side::Server, kind_of_reply(&reply)),
             Mark::Ended { at, frame } => self.tracker.answered(&frame, at, notes),
-            Mark::Opaque { at, why } => notes.opaque(Side::Server, at, why),
-            Mark::Begun { .. } => {}
+            Mark::Opaque { at, why } => {
+                notes.orders.replies.undecided = None;
+                notes.opaque(Side::Server, at, why);
+            }
+            Mark::Begun { at } => self.tracker.reply_begins(at, notes),
         }
         ControlFlow::Continue(())
     }

@@ -13,7 +13,10 @@ use crate::history::{RunTime, Step, StepEnd, Wire};
 use crate::wire::Part;
 use crate::wire::exchanges::ExchangeId;
 use crate::wire::notes::Notes;
+use crate::wire::rules::{Carried, Decided};
+use crate::wire::tokens::Among;
 
+use super::fail;
 use super::meaning::{Meaning, meaning};
 use super::{Answer, Reply, Request};
 
@@ -57,6 +60,8 @@ pub(super) struct Tracker {
     began: RunTime,
     /// The step of the request that is being read.
     current: Option<ExchangeId>,
+    /// An error that is to take the place of its reply.
+    failing: Option<Decided>,
     /// Whether the request that is being read was told before any word of it came.
     is_undecided: bool,
     /// What comes isn't paired any more.
@@ -68,9 +73,10 @@ pub(super) struct Tracker {
 
 impl Tracker {
     /// A request begins.
-    pub(super) const fn begins(&mut self, now: RunTime) {
+    pub(super) fn begins(&mut self, now: RunTime) {
         self.began = now;
         self.current = None;
+        self.failing = None;
     }
 
     /// It is known what it asks for.
@@ -107,12 +113,16 @@ impl Tracker {
             return self.owe_nothing();
         }
         let identity = identity(request);
-        let step = self.step(verb, request, multi, notes);
+        let (step, among) = self.step(verb, request, multi, notes);
         match notes.exchanges.open(step, identity) {
             Some(id) => {
+                notes.exchanges.is_among(id, among);
                 self.mark_resent(id, identity, notes);
                 self.current = Some(id);
                 self.owed.push_back(Owed::Step(id));
+                if notes.is_watchful() {
+                    self.failing = asked(id, request, notes);
+                }
             }
             None => {
                 notes.count(|counts| counts.lost += 1);
@@ -137,12 +147,28 @@ impl Tracker {
         }
         if let Some(id) = self.current.take() {
             notes.exchanges.request_ends(id, at);
+            if let Some(decided) = self.failing.take() {
+                fail::request(decided, id, request.start..at, notes);
+            }
+        }
+    }
+
+    /// Whether all of the request has to come before any of it leaves.
+    pub(super) const fn waits_for_the_end(&self) -> bool {
+        self.failing.is_some()
+    }
+
+    /// A reply, or a push, begins.
+    pub(super) fn reply_begins(&self, at: u64, notes: &mut Notes) {
+        if let Some(Owed::Step(id)) = self.owed.front() {
+            notes.reply_begins(*id, at);
         }
     }
 
     /// A reply has come as a whole.
     pub(super) fn answered(&mut self, reply: &Reply<'_>, at: u64, notes: &mut Notes) {
         if reply.is_push() {
+            notes.orders.replies.undecided = None;
             return;
         }
         let id = match self.owed.front_mut() {
@@ -164,6 +190,7 @@ impl Tracker {
         if matches!(answer, Answer::Error { code: b"NOSCRIPT", .. }) {
             // The driver sends the source next.
             notes.exchanges.is_noise(id);
+            notes.reply_is_known(id);
             return notes.noise();
         }
         if let Some(exchange) = notes.exchanges.get(id) {
@@ -171,6 +198,8 @@ impl Tracker {
             exchange.step.end = end;
             exchange.step.answer = Some(text);
         }
+        fail::reply(id, at, notes);
+        notes.reply_is_known(id);
     }
 
     fn owe_nothing(&mut self) {
@@ -197,7 +226,7 @@ impl Tracker {
         request: &Request<'_>,
         multi: Option<u32>,
         notes: &mut Notes,
-    ) -> Step<Rc<str>> {
+    ) -> (Step<Rc<str>>, Among) {
         let observer = &notes.observer;
         let key = request.keys().next().and_then(Part::text);
         let texts = texts(request);
@@ -210,7 +239,7 @@ impl Tracker {
             "EVALSHA_RO" => "EVAL_RO",
             other => other,
         };
-        Step {
+        let step = Step {
             object: object.map(|object| observer.word(&object)),
             subject: key.map(Rc::from),
             role,
@@ -221,7 +250,8 @@ impl Tracker {
             lease_ms,
             compares,
             ..Step::begun(Wire::Redis, notes.link(), observer.word(verb), self.began)
-        }
+        };
+        (step, named.among)
     }
 
     /// The source has come only now: what the step is for follows from it.
@@ -236,6 +266,14 @@ impl Tracker {
         exchange.step.lease_ms = means.lease_ms;
         exchange.step.compares = means.compares;
     }
+}
+
+/// The rules are asked about a command.
+fn asked(id: ExchangeId, request: &Request<'_>, notes: &mut Notes) -> Option<Decided> {
+    let values: Vec<&[u8]> = texts(request).collect();
+    let keys: Vec<&[u8]> = request.keys().map(|key| key.bytes).collect();
+    let carried = Carried { values: &values, keys: &keys, ..Carried::default() };
+    notes.step_is_asked(id, request.start, &carried)
 }
 
 /// Whether replies answer requests no more.
