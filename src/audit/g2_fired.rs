@@ -78,7 +78,8 @@ fn trouble(bench: &Bench<'_>, fault: &Fault<'_>) -> Option<(String, String)> {
         let what = format!("`{name}` fired elsewhere than at its step: {}", of(astray));
         return Some((what, "report this: it is a mistake of dupeproof's".to_owned()));
     }
-    let mute = count(&|shot| !shot.has_effect());
+    // What a step sets off may be on record as a firing of its own, without a step.
+    let mute = count(&|shot| !shot.has_effect_of(&fault.plan.act));
     if fired - mute < due.max(1) {
         let what = format!("`{name}` fired, but the other side shows no effect of {}", of(mute));
         let cure = "see in the journal (`fault`) what was there at that moment: a key that was gone, a \
@@ -96,7 +97,10 @@ fn trouble(bench: &Bench<'_>, fault: &Fault<'_>) -> Option<(String, String)> {
 /// Whether a firing took place where its trigger says.
 fn is_at_its_step(fault: &Fault<'_>, shot: &Shot<'_>) -> bool {
     let Some(profile::Fault { at: Trigger::Step(trigger), .. }) = fault.said else { return true };
-    let Some(step) = &shot.firing.step else { return false };
+    let Some(step) = &shot.firing.step else {
+        let has_one = |shot: &Shot<'_>| shot.firing.step.is_some();
+        return fault.firings.iter().any(has_one);
+    };
     let fits = trigger.step.as_ref().is_none_or(|pattern| {
         let words = step.name.split_once(' ').map_or("", |(_, words)| words);
         let (verb, object) = match words.split_once(' ') {

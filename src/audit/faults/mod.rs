@@ -13,7 +13,7 @@ mod window;
 pub(super) use account::accounts;
 pub use account::{FaultAccount, FiringAccount, end_words};
 pub(super) use excuse::{Excuses, maker};
-pub(super) use kind::{Kind, is_effect, is_outage};
+pub(super) use kind::{Kind, is_effect, is_effect_of, is_outage};
 pub(super) use window::{Window, meets};
 
 use std::collections::BTreeMap;
@@ -68,6 +68,11 @@ impl Shot<'_> {
     /// Whether the peer showed what it did.
     pub fn has_effect(&self) -> bool {
         self.proofs.iter().any(|(_, proof)| is_effect(proof))
+    }
+
+    /// The same, of what its act is there for.
+    pub fn has_effect_of(&self, act: &str) -> bool {
+        self.proofs.iter().any(|(_, proof)| is_effect_of(act, proof))
     }
 
     /// When keys were deleted by it before their time.
