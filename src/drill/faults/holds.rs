@@ -32,6 +32,8 @@ pub(super) struct Held {
     pub backend: Option<u32>,
     /// None: nobody knows whose step it is, and only its limit ends it.
     pub group: Option<Group>,
+    /// Whether anybody else of its group had left by then.
+    pub has_company: bool,
     pub until: Until,
     /// The lease under which the step is done, and who held it when this began.
     pub lease: Option<Lease>,
@@ -76,12 +78,18 @@ pub(super) enum Others {
     Open(Vec<Open>),
 }
 
-/// Those of a scene that aren't held themselves; `held` are all holds of one fault in the group.
+/// Those of a scene that aren't held themselves; `held` are all holds of one fault in the group. Where
+/// others were under way when the first of them began, those that came later don't count: clients that
+/// are told to ask again would keep it for ever.
 pub(super) fn others(scene: Scene, held: &[&Held]) -> Others {
     if scene.left < 2 {
         return Others::None;
     }
     let mut open = scene.open;
+    let began = held.iter().filter(|hold| hold.has_company).map(|hold| hold.since).max();
+    if let Some(began) = began {
+        open.retain(|one| one.left <= began);
+    }
     let mut is_held = 0;
     for hold in held {
         let fits = |one: &Open| {

@@ -259,6 +259,7 @@ impl Keeper {
             instance: firing.instance,
             backend: step.and_then(|step| step.backend),
             group,
+            has_company: group.is_some_and(|group| self.live.scene(group).left > 1),
             until,
             lease: None,
             passing: None,
