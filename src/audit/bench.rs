@@ -8,6 +8,7 @@ use crate::history::{
 use crate::profile::Contract;
 
 use super::columns::Columns;
+use super::faults::Faults;
 use super::index::{Index, same_id};
 use super::owner::{self, Borrowed};
 use super::rows::Rows;
@@ -36,6 +37,7 @@ pub(super) struct Bench<'a> {
     pub accounting: Accounting,
     /// What the wires saw.
     pub trace: Trace<'a>,
+    pub faults: Faults<'a>,
     borrowed: OnceCell<Vec<Borrowed<'a>>>,
 }
 
@@ -57,6 +59,7 @@ impl<'a> Bench<'a> {
             at_rest,
             accounting: Accounting::default(),
             trace,
+            faults: Faults::new(case),
             borrowed: OnceCell::new(),
         };
         bench.accounting = accounting::count(&bench);
@@ -84,6 +87,17 @@ impl<'a> Bench<'a> {
 
     pub fn contract(&self) -> &'a Contract {
         &self.case.profile.contract
+    }
+
+    /// Whether an attempt may have been told to wait, or to come back, because an instance ended or a
+    /// fault was at work (rule S05).
+    pub fn may_be_put_off(&self, attempt: &Attempt) -> bool {
+        self.index.is_disturbed(attempt) || self.faults.excuses.puts_off(attempt)
+    }
+
+    /// The same of an error, or of a long wait.
+    pub fn may_be_delayed(&self, attempt: &Attempt) -> bool {
+        self.index.is_disturbed(attempt) || self.faults.excuses.delays(attempt)
     }
 
     /// Acknowledgements that name an order of another key.

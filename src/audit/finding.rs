@@ -3,7 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use crate::codes::{Code, Severity};
-use crate::history::{AttemptId, Doubt, InstanceId, PhaseId, RunTime, Step};
+use crate::history::{
+    AttemptId, Doubt, FiredStep, FiringEnd, InstanceId, PhaseId, Proof, RunTime, Step,
+};
+
+use super::FaultAccount;
 
 /// The three verdicts. Violated beats inconclusive beats passed.
 #[derive(
@@ -28,6 +32,8 @@ pub struct Judgement {
     /// Why the run proves less than it set out to; any of them rules out `passed`.
     pub doubts: Vec<Doubt>,
     pub accounting: Accounting,
+    /// What became of each fault, in the order of their ids.
+    pub faults: Vec<FaultAccount>,
 }
 
 /// A line of the gate table.
@@ -89,6 +95,26 @@ pub struct Witness {
     pub product: Option<i64>,
     /// What was done for it on the wires, in the order in which it was asked.
     pub steps: Vec<Seen>,
+    /// What dupeproof did to it, in the order of time.
+    pub faults: Vec<Struck>,
+}
+
+/// A firing of a fault that a witness felt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Struck {
+    /// The fault in one line, and its word.
+    pub name: String,
+    pub act: String,
+    /// When it was applied.
+    pub at: RunTime,
+    /// The step at which it fired; absent where no step triggered it.
+    pub step: Option<FiredStep>,
+    /// Who made the step, as far as that can be told.
+    pub attempt: Option<AttemptId>,
+    pub instance: Option<InstanceId>,
+    /// What the other side showed first.
+    pub proof: Option<Proof>,
+    pub end: Option<(RunTime, FiringEnd)>,
 }
 
 /// A step of a witness.
@@ -164,7 +190,7 @@ pub struct Scene {
     /// Microseconds of run time; absent where only the order is known.
     #[schemars(with = "Option<u64>")]
     pub at: Option<RunTime>,
-    /// `client`, `redis`, `postgres`, `http`, `target`.
+    /// `client`, `redis`, `postgres`, `http`, `target`, `fault`.
     pub seen_by: String,
     pub what: String,
 }

@@ -2,7 +2,8 @@
 //!
 //! Known to the client: the acknowledgement had arrived before the duplicate's first byte left. What
 //! went wrong before that may have been anything. What acts on an order is done again each time, and may
-//! fail. Attempts near the end of an instance are exempt (S05).
+//! fail. Attempts near the end of an instance or a fault
+//! are exempt (S05).
 
 use crate::codes::{I08, Severity};
 use crate::history::{Attempt, Outcome};
@@ -27,7 +28,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
             let later = variant.attempts[begin..].iter().copied();
             for again in later.filter(|attempt| attempt.outcome.was_sent()) {
                 of += 1;
-                if is_error(again) && !bench.index.is_disturbed(again) {
+                if is_error(again) && !bench.may_be_delayed(again) {
                     wrong.push((key, told, again));
                 }
             }

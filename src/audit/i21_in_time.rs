@@ -1,7 +1,7 @@
 //! I21: every attempt gets an answer within the longest wait, and a pending one its hint.
 //!
 //! Seen from the client: from the release to the end of the reply. What the client's own time-out cut
-//! off before the longest wait was over says nothing, nor does a crowd that waited as a whole. Attempts near the end of an instance are exempt
+//! off before the longest wait was over says nothing, nor does a crowd that waited as a whole. Attempts near the end of an instance or a fault are exempt
 //! (S05).
 
 use std::collections::{HashMap, HashSet};
@@ -32,7 +32,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let hint = bench.contract().hint;
     let (mut late, mut mute, mut slowest) = (Vec::new(), Vec::new(), None);
     let all = bench.case.history.attempts.iter();
-    for attempt in all.filter(|it| it.outcome.was_sent() && !bench.index.is_disturbed(it)) {
+    for attempt in all.filter(|it| it.outcome.was_sent() && !bench.may_be_delayed(it)) {
         let waited = waited(attempt).filter(|_| attempt.sent == Sent::Whole);
         slowest = slowest.max(waited);
         if waited.is_some_and(|waited| waited > limit) {

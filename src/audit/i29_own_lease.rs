@@ -17,7 +17,6 @@ use super::locks::{
 };
 use super::ruling::Ruling;
 use super::steps::{Placed, Steps};
-use super::trace::Trace;
 use super::words::plural;
 
 /// What was done to a lease that wasn't one's own.
@@ -49,7 +48,7 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     if !trace.has_every_step_of(Wire::Redis) {
         return Ruling::not_judged(&I29, "steps or attempts may be missing");
     }
-    let (leases, found) = look(trace);
+    let (leases, found) = look(bench);
     let detail = match found.len() {
         0 => format!("{}, each its holder's alone", plural(leases, "lease", "leases")),
         wrong => format!(
@@ -75,7 +74,8 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
 }
 
 /// How many leases were seen, and those that weren't their holder's alone.
-fn look<'a>(trace: &Trace<'a>) -> (u64, Vec<(Wrong, Sight<'a>)>) {
+fn look<'a>(bench: &Bench<'a>) -> (u64, Vec<(Wrong, Sight<'a>)>) {
+    let trace = &bench.trace;
     let (mut leases, mut found) = (0, Vec::new());
     for (key, steps) in trace.locks.keys() {
         // The latest reply to any step so far that may have changed the key.
@@ -84,7 +84,7 @@ fn look<'a>(trace: &Trace<'a>) -> (u64, Vec<(Wrong, Sight<'a>)>) {
             if trace.locks.is_grant(at.step) {
                 leases += 1;
                 if at.step.forwarded.is_some_and(|sent| unsettled < sent) {
-                    found.extend(wrong(&trace.steps, &trace.locks, key, at, &steps[place + 1..]));
+                    found.extend(wrong(bench, key, at, &steps[place + 1..]));
                 }
             }
             if !is_harmless(at.step) && at.step.forwarded.is_some() {
@@ -97,17 +97,20 @@ fn look<'a>(trace: &Trace<'a>) -> (u64, Vec<(Wrong, Sight<'a>)>) {
 
 /// The first wrong that was done to a lease while it certainly lived.
 fn wrong<'a>(
-    steps: &Steps<'a>,
-    locks: &Locks<'a>,
+    bench: &Bench<'a>,
     key: &str,
     grant: &Placed<'a>,
     later: &[Placed<'a>],
 ) -> Option<(Wrong, Sight<'a>)> {
     // A step may be done as soon as it is asked for: that it was passed on is noted afterwards.
+    let (steps, locks) = (&bench.trace.steps, &bench.trace.locks);
     let since = grant.step.answered?;
+    // What dupeproof did to its keys ended it, or may have.
+    let cut = bench.faults.touched_keys(grant).unwrap_or(RunTime(u64::MAX));
     let mut until = grant.step.asked.plus(Duration::from_millis(grant.step.lease_ms?));
     for (place, at) in later.iter().enumerate() {
         let step = at.step;
+        until = until.min(cut);
         if step.asked > until {
             return None;
         }

@@ -11,14 +11,17 @@ mod answer;
 mod attribution;
 mod authorship;
 mod bench;
+mod circle;
 mod columns;
 mod effects;
+mod faults;
 mod finding;
 mod g10_books;
 mod g11_decided;
 mod g12_asked_twice;
 mod g13_wires;
 mod g1_overlap;
+mod g2_fired;
 mod g3_acknowledged;
 mod g4_drained;
 mod g5_variants;
@@ -44,13 +47,16 @@ mod i08_no_error;
 mod i08b_rejection_leaves_nothing;
 mod i09_key_of_its_user;
 mod i10_never_both;
+mod i11_definite;
 mod i13_no_orphan;
 mod i14_books;
 mod i14_kinds;
 mod i14_one_charge;
 mod i16_fresh_key;
+mod i17_fence;
 mod i18_rejected_no_effect;
 mod i21_in_time;
+mod i24_redis_down;
 mod i25_agreed_answers;
 mod i25_replies_readable;
 mod i26_bad_keys;
@@ -69,6 +75,8 @@ mod l07_late_write;
 mod l08_read_then_write;
 mod l09_row_not_kept;
 mod l10_schema;
+mod l11_lease_lingers;
+mod l12_waits_for_a_stranger;
 mod lanes;
 mod ledger;
 mod lint;
@@ -85,10 +93,12 @@ mod r6_marker;
 mod reached;
 mod rows;
 mod ruling;
+mod s01_time;
 mod schema;
 mod state;
 mod statements;
 mod steps;
+mod struck;
 mod subject;
 mod trace;
 mod u01_own_checks;
@@ -101,9 +111,10 @@ mod words;
 
 pub use answer::{answer, answer_and_time};
 pub use bench::created;
+pub use faults::{FaultAccount, FiringAccount, end_words};
 pub use finding::{
-    Accounting, Evidence, Finding, Gate, GateState, Judgement, Overlap, Scene, Seen, Verdict,
-    Witness,
+    Accounting, Evidence, Finding, Gate, GateState, Judgement, Overlap, Scene, Seen, Struck,
+    Verdict, Witness,
 };
 pub use index::same_id;
 pub use live::judge_rows;
@@ -131,7 +142,7 @@ pub struct Case<'a> {
 }
 
 /// Every check, in the order of the gate table.
-const CHECKS: [fn(&Bench<'_>) -> Ruling; 48] = [
+const CHECKS: [fn(&Bench<'_>) -> Ruling; 54] = [
     i01_stock_not_negative::check,
     i02_one_order::check,
     i02_refused_inserts::check,
@@ -146,11 +157,14 @@ const CHECKS: [fn(&Bench<'_>) -> Ruling; 48] = [
     i08b_rejection_leaves_nothing::check,
     i09_key_of_its_user::check,
     i10_never_both::check,
+    i11_definite::check,
     i13_no_orphan::check,
     i14_one_charge::check,
     i16_fresh_key::check,
+    i17_fence::check,
     i18_rejected_no_effect::check,
     i21_in_time::check,
+    i24_redis_down::check,
     i25_replies_readable::check,
     i26_bad_keys::check,
     i27_stays_up::check,
@@ -169,7 +183,10 @@ const CHECKS: [fn(&Bench<'_>) -> Ruling; 48] = [
     l08_read_then_write::check,
     l09_row_not_kept::check,
     l10_schema::check,
+    l11_lease_lingers::check,
+    l12_waits_for_a_stranger::check,
     g1_overlap::check,
+    g2_fired::check,
     g3_acknowledged::check,
     g4_drained::check,
     g5_variants::check,
@@ -188,11 +205,15 @@ pub fn judge(case: &Case<'_>) -> Judgement {
     let attempts = index.lined_up();
     index.seat(&attempts);
     let bench = Bench::new(case, index);
-    let rulings = CHECKS.map(|check| check(&bench));
+    let mut rulings = CHECKS.map(|check| check(&bench));
+    s01_time::cap(&bench, &mut rulings);
+    i24_redis_down::add_data(&bench, &mut rulings);
     let mut judgement = summed_up(rulings, case.history.doubts.clone(), bench.accounting.clone());
     for finding in &mut judgement.findings {
         witnessed::attach(&bench, finding);
+        struck::attach(&bench, finding);
     }
+    judgement.faults = faults::accounts(&bench);
     judgement
 }
 
@@ -217,5 +238,5 @@ fn summed_up(
     } else {
         Verdict::Inconclusive
     };
-    Judgement { verdict, gates, findings, doubts, accounting }
+    Judgement { verdict, gates, findings, doubts, accounting, faults: Vec::new() }
 }

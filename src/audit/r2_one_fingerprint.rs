@@ -150,7 +150,10 @@ fn pending<'a>(
         let is_due =
             |attempt: &Attempt| while_in_progress || attempt.first_byte > accepted.completed;
         let other = put_off().copied().find(|attempt| {
-            is_due(attempt) && !bench.index.is_disturbed(attempt) && !has_waited(attempt)
+            is_due(attempt)
+                && !bench.index.is_disturbed(attempt)
+                && !bench.faults.excuses.lost(attempt)
+                && !has_waited(attempt)
         });
         if let Some(other) = other {
             let kind = Kind::Pending;

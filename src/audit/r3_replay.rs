@@ -3,7 +3,8 @@
 //! Every attempt with the same request whose first byte left after the acknowledgement had arrived is
 //! acknowledged too, or its outcome is unknown, or it was shed in front of the idempotency layer.
 //! Another order id is I06. Where the contract hands out the old result to changed requests, they are
-//! the same request here. Attempts near the end of an instance are exempt (S05).
+//! the same request here. Attempts near the end of an instance or a fault
+//! are exempt (S05).
 
 use crate::codes::{R3, Severity};
 use crate::history::{Attempt, Outcome};
@@ -72,7 +73,7 @@ fn is_broken(bench: &Bench<'_>, key: &KeyGroup<'_>, again: &Attempt) -> bool {
         Outcome::Refused => key.places() && !bench.is_shed(again),
         Outcome::Acknowledged | Outcome::Unknown | Outcome::NotSent => false,
     };
-    put_off && !bench.index.is_disturbed(again)
+    put_off && !bench.may_be_put_off(again)
 }
 
 fn finding(bench: &Bench<'_>, breaks: &[Break<'_>]) -> Option<Finding> {

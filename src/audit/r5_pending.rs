@@ -57,7 +57,7 @@ fn unfounded<'a>(
     let is_wrong = |attempt: &&Attempt| {
         attempt.outcome == Outcome::Pending
             && told.is_none_or(|told| attempt.first_byte <= Some(told))
-            && !bench.index.is_disturbed(attempt)
+            && !bench.may_be_put_off(attempt)
             && !lanes.may_have_waited(attempt)
     };
     variant.attempts.iter().copied().filter(is_wrong).collect()

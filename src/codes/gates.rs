@@ -30,6 +30,27 @@ pub static G1: Code = Code {
            a quieter machine. Lower `overlap-share` only if fewer contended keys are enough for you.",
 };
 
+pub static G2: Code = Code {
+    id: "G2",
+    slug: "faults-fired",
+    title: "faults fired and had an effect",
+    severity: None,
+    what: "A fault that the profile plans was not armed, did not fire at its step as often as planned, or \
+           fired and changed nothing. What held, held without it.",
+    checked: "Per planned fault: the journal has it armed and fired `at-least` times, at the step that it \
+              names, each firing with what the other side showed of it (an answer that the client wasn't \
+              given, a connection that was cut, a key that is gone) and with its end. Never by the rule's \
+              own word alone.",
+    causes: &[
+        "the step has another name, or the service takes another way",
+        "fewer steps of that name pass than the rule counts to",
+        "a key pattern, an instance or a piece of SQL that fits nothing",
+        "the phase was over before the fault was due",
+    ],
+    cure: "Read in the doubt which steps of that name passed, or which names are near; the \
+           reference of profiles has the grammar of names. Let the load pass the step, then run again.",
+};
+
 pub static G3: Code = Code {
     id: "G3",
     slug: "something-was-acknowledged",
@@ -194,4 +215,4 @@ pub static G13: Code = Code {
 };
 
 /// All of them.
-pub static GATES: [&Code; 11] = [&G1, &G3, &G4, &G5, &G7, &G8, &G9, &G10, &G11, &G12, &G13];
+pub static GATES: [&Code; 12] = [&G1, &G2, &G3, &G4, &G5, &G7, &G8, &G9, &G10, &G11, &G12, &G13];

@@ -3,7 +3,7 @@
 //! Some are found by way of a history rule: R1 reports as I06, R2 and R4 as I07, R8 as I05. The rest
 //! of the rules are findings of their own.
 
-use super::{Code, Severity};
+use super::{Code, I11, I17, I24, Severity};
 
 pub static I01: Code = Code {
     id: "I01",
@@ -439,7 +439,7 @@ pub static I29: Code = Code {
 };
 
 /// All of them.
-pub static INVARIANTS: [&Code; 22] = [
-    &I01, &I02, &I03, &I03B, &I03C, &I04, &I05, &I06, &I07, &I08, &I08B, &I09, &I10, &I13, &I14,
-    &I16, &I18, &I21, &I25, &I26, &I27, &I29,
+pub static INVARIANTS: [&Code; 25] = [
+    &I01, &I02, &I03, &I03B, &I03C, &I04, &I05, &I06, &I07, &I08, &I08B, &I09, &I10, &I11, &I13,
+    &I14, &I16, &I17, &I18, &I21, &I24, &I25, &I26, &I27, &I29,
 ];

@@ -163,5 +163,39 @@ pub static L10: Code = Code {
            columns that the finding names; ADD CHECK (available >= 0) NOT VALID, then VALIDATE.",
 };
 
+pub static L11: Code = Code {
+    id: "L11",
+    slug: "unlock-is-retried",
+    title: "a lost unlock is tried again",
+    severity: Some(Severity::Efficiency),
+    what: "An unlock got no answer, and nobody asked again. If its request was lost, the lease stands until \
+           it runs out, and everybody who wants what it protects waits for nothing.",
+    checked: "Unlocks by token that a fault dropped, or kept the reply of, where the client was cut off: no \
+              later unlock of the key with the same token. Not judged where Redis was away, an instance \
+              ended, or steps are missing.",
+    causes: &["an error of the unlock is logged and swallowed (D15)"],
+    cure: "Ask again with the same token, for no longer than the lease lives; a script that compares the token \
+           makes that safe.",
+};
+
+pub static L12: Code = Code {
+    id: "L12",
+    slug: "strangers-do-not-wait",
+    title: "strangers don't wait",
+    severity: Some(Severity::Efficiency),
+    what: "A request waited until another one was over with which it shares neither user nor key nor product. \
+           One slow request then slows everybody.",
+    checked: "While a fault held a request at COMMIT: requests of other intents, other users and other \
+              products that were answered only after the hold, and of which the wires show a statement that \
+              was answered behind it, or a lock that the held one had. While it held a payment: statements \
+              of any request for another order.",
+    causes: &[
+        "one lock for all products (D10)",
+        "a provider is called from within a transaction (D36)",
+        "a pool of connections that is too small",
+    ],
+    cure: "Name in a lock's key what it protects; call nobody from within a transaction.",
+};
+
 /// All of them.
-pub static LINTS: [&Code; 10] = [&L1, &L2, &L3, &L4, &L5, &L6, &L7, &L8, &L9, &L10];
+pub static LINTS: [&Code; 12] = [&L1, &L2, &L3, &L4, &L5, &L6, &L7, &L8, &L9, &L10, &L11, &L12];

@@ -3,6 +3,7 @@
 //! mistakes, troubles of the environment. One entry tells its reader what it means and what to do.
 
 mod environment;
+mod faults;
 mod finders;
 mod gates;
 mod invariants;
@@ -13,6 +14,7 @@ mod reference;
 mod rules;
 
 pub use environment::*;
+pub use faults::*;
 pub use gates::*;
 pub use invariants::*;
 pub use lint::*;

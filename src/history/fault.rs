@@ -81,6 +81,10 @@ pub struct FiredStep {
     pub point: StepPoint,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent: Option<IntentId>,
+    /// Those whose step it may be, where several intents share a user, a key or an order: a changed
+    /// twin, pay and close.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub among: Vec<IntentId>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub product: Option<i64>,
     /// The key of Redis, or the target of an HTTP request.

@@ -46,6 +46,8 @@ pub struct Contract {
     pub one_order_per: Vec<BusinessColumn>,
     /// The longest time to a definite answer; the resolver asks until then.
     pub recovery_limit: Duration,
+    /// What happens while Redis can't be reached; `None`: the contract doesn't say.
+    pub redis_down: Option<RedisDown>,
 }
 
 /// Where the key travels, and what it may look like.
@@ -149,6 +151,30 @@ impl AfterExpiry {
             Self::SameOrder => "same-order",
             Self::NewOrder => "new-order",
             Self::Rejected => "rejected",
+        }
+    }
+}
+
+/// What happens while Redis can't be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RedisDown {
+    /// Requests are served with less protection; the data stay right.
+    Degrade,
+    /// Requests are turned away.
+    Reject,
+    /// Requests are served, and the database alone decides.
+    Database,
+}
+
+impl RedisDown {
+    pub const ALL: [Self; 3] = [Self::Degrade, Self::Reject, Self::Database];
+
+    /// Its word in profiles and output.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Degrade => "degrade",
+            Self::Reject => "reject",
+            Self::Database => "database",
         }
     }
 }

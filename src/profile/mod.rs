@@ -48,7 +48,7 @@ pub use burst::{
 };
 pub use contract::{
     AfterExpiry, Answer, BodyCode, BusinessColumn, Contract, Hint, KeyCarrier, KeyRule, KeyScope,
-    KeySyntax, MissingKey, OtherParameters, Replay, ReplayBody,
+    KeySyntax, MissingKey, OtherParameters, RedisDown, Replay, ReplayBody,
 };
 pub use fault::{
     Act, Cut, Expire, Expired, Failure, Fault, Hold, Loss, Owned, Partition, Passing, StepPattern,

@@ -2,6 +2,7 @@
 //!
 //! The exit code is decided here, next to the verdict that it stands for, and nowhere else.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use super::latency::latencies;
@@ -11,7 +12,9 @@ use super::result::{
 };
 use super::unknown::unknown_answers;
 use crate::audit::{Evidence, Finding, Gate, Judgement, Scene, Verdict};
-use crate::history::{BurstFacts, Doubt, History, RunTime, WireFacts};
+use crate::history::{
+    Attempt, BurstFacts, Doubt, FaultEvent, FaultFacts, History, PhaseId, RunTime, WireFacts,
+};
 use crate::profile::Profile;
 
 /// Rows of evidence that `result.json` and the terminal show; the file has all.
@@ -41,7 +44,7 @@ pub struct Material<'a> {
 pub fn build(material: Material<'_>) -> RunResult {
     let Material { profile, history, judgement, tellings, folder, took } = material;
     let latency = latencies(&history.attempts);
-    let budgets = budgets(profile, latency.first().map(|all| all.p99_us));
+    let budgets = budgets(profile, history);
     RunResult {
         schema_version: SCHEMA_VERSION,
         verdict: judgement.verdict,
@@ -70,6 +73,7 @@ pub fn build(material: Material<'_>) -> RunResult {
             .filter_map(|burst| burst_result(history, judgement, burst))
             .collect(),
         wires: history.wires.iter().map(wire).collect(),
+        faults: judgement.faults.clone(),
         environment: history.run.environment.clone(),
     }
 }
@@ -133,8 +137,27 @@ fn exit_code(verdict: Verdict, budgets: &[BudgetResult]) -> u8 {
     }
 }
 
-fn budgets(profile: &Profile, p99_us: Option<u64>) -> Vec<BudgetResult> {
+/// Budgets are for undisturbed phases (S11): where every phase had a fault, none is judged.
+fn budgets(profile: &Profile, history: &History) -> Vec<BudgetResult> {
     let Some(limit) = profile.budget.p99_latency else { return Vec::new() };
+    let is_disturbed = |phase: PhaseId| {
+        let planned = profile.phases.get(usize::from(phase.0));
+        let of_journal = |facts: &FaultFacts| match &facts.event {
+            FaultEvent::Planned(plan) => plan.phase == phase,
+            _ => false,
+        };
+        planned.is_some_and(|phase| !phase.faults.is_empty())
+            || history.faults.iter().any(of_journal)
+    };
+    let disturbed: HashSet<PhaseId> =
+        history.phases.iter().map(|phase| phase.id).filter(|id| is_disturbed(*id)).collect();
+    if !disturbed.is_empty() && disturbed.len() == history.phases.len() {
+        return Vec::new();
+    }
+    let is_counted =
+        |attempt: &&Attempt| !disturbed.contains(&history.intent(attempt.intent).phase);
+    let latency = latencies(history.attempts.iter().filter(is_counted));
+    let p99_us = latency.first().map(|all| all.p99_us);
     let limit_us = limit.as_micros() as u64;
     vec![BudgetResult {
         name: "p99 latency".to_owned(),

@@ -22,15 +22,21 @@ const CLASSES: [(&str, Option<Outcome>); 6] = [
 const LONGEST_US: u64 = 3_600_000_000;
 
 /// One row for each class that has an attempt.
-pub(super) fn latencies(attempts: &[Attempt]) -> Vec<LatencyResult> {
-    CLASSES.iter().filter_map(|&(name, class)| latency(attempts, name, class)).collect()
+pub(super) fn latencies<'a>(
+    attempts: impl IntoIterator<Item = &'a Attempt> + Clone,
+) -> Vec<LatencyResult> {
+    CLASSES.iter().filter_map(|&(name, class)| latency(attempts.clone(), name, class)).collect()
 }
 
-fn latency(attempts: &[Attempt], name: &str, class: Option<Outcome>) -> Option<LatencyResult> {
+fn latency<'a>(
+    attempts: impl IntoIterator<Item = &'a Attempt>,
+    name: &str,
+    class: Option<Outcome>,
+) -> Option<LatencyResult> {
     let mut histogram =
         Histogram::<u64>::new_with_bounds(1, LONGEST_US, 3).expect("a valid range and precision");
     attempts
-        .iter()
+        .into_iter()
         .filter(|attempt| matches!(attempt.cause, Cause::Burst | Cause::Steady))
         .filter(|attempt| class.is_none_or(|class| attempt.outcome == class))
         .filter_map(Attempt::latency)

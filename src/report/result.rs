@@ -9,11 +9,11 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::audit::{Accounting, Evidence, GateState, Scene, Verdict};
+use crate::audit::{Accounting, Evidence, FaultAccount, GateState, Scene, Verdict};
 use crate::codes::Severity;
 
 /// Version of `result.json`.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// The result of one drill.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -40,6 +40,8 @@ pub struct RunResult {
     /// What the proxies between the target and its servers saw, one for each protocol; none where
     /// there were no proxies.
     pub wires: Vec<WireResult>,
+    /// What was done to the target's wires and stores, and what became of it; none where nothing was planned.
+    pub faults: Vec<FaultAccount>,
     /// Versions and settings of what the run ran on.
     pub environment: BTreeMap<String, String>,
 }

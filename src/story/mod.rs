@@ -6,6 +6,7 @@
 //! is said once, at the end.
 
 mod client;
+mod faults;
 mod postgres;
 mod steps;
 mod target;
@@ -53,9 +54,14 @@ pub fn tell(case: &Case<'_>, finding: &Finding) -> Vec<Scene> {
         scenes.extend(target::exits(case));
     }
     scenes.extend(steps::scenes(case, &finding.witness, is_about_stock));
+    let marks = faults::scenes(case, &finding.witness);
+    let room_for_marks = marks.len();
+    scenes.extend(marks);
     let unseen = unseen::scenes(case);
     scenes.sort_by_key(|(need, scene)| (*need, scene.at.is_none(), scene.at));
     let most = if finding.witness.steps.is_empty() { MOST_SCENES } else { MOST_WITH_WIRES };
+    // What was done to a case comes on top of what happened in it.
+    let most = most + room_for_marks;
     scenes.truncate(most.saturating_sub(unseen.len()));
     let mut scenes: Vec<Scene> = scenes.into_iter().map(|(_, scene)| scene).collect();
     scenes.sort_by_key(|scene| (scene.at.is_none(), scene.at));

@@ -11,6 +11,7 @@ use crate::history::{IntentId, RunTime, Step, StepEnd};
 
 use super::orders::Failing;
 use super::rules::ArmedRule;
+use super::tokens::Among;
 
 /// Steps that may be open on one link. Redis clients load data in pipelines of a million.
 const MOST_OPEN: usize = 16 * 1024;
@@ -30,12 +31,20 @@ pub(super) struct Exchange {
     /// Where its reply ends among the bytes of the server.
     reply_end: Option<u64>,
     is_noise: bool,
+    /// Those whose it may be, where that isn't certain.
+    pub(super) among: Among,
     /// The rules that mean steps of its kind.
     pub(super) fitting: Vec<Rc<ArmedRule>>,
     /// Where its reply begins, while a rule may still want to withhold it.
     pub(super) reply_begin: Option<u64>,
     /// An error of ours takes the place of its reply.
     pub(super) failing: Option<Rc<Failing>>,
+}
+
+impl Exchange {
+    pub(super) fn among(&self) -> &[IntentId] {
+        self.among.as_deref().map_or(&[], Vec::as_slice)
+    }
 }
 
 #[derive(Debug, Default)]
@@ -61,6 +70,7 @@ impl Exchanges {
             request_end: None,
             reply_end: None,
             is_noise: false,
+            among: None,
             fitting: Vec::new(),
             reply_begin: None,
             failing: None,
@@ -149,6 +159,15 @@ impl Exchanges {
     /// The link is over, and with it every step.
     pub(super) const fn end(&mut self) {
         self.is_ended = true;
+    }
+
+    /// Whose it may be is known.
+    pub(super) fn is_among(&mut self, id: ExchangeId, among: Among) {
+        if let Some(exchange) = self.get(id)
+            && exchange.step.intent.is_none()
+        {
+            exchange.among = among;
+        }
     }
 
     /// Whether everything that was asked before it is over.

@@ -49,13 +49,16 @@ impl Notes {
         let observer = Rc::clone(&self.observer);
         let (rules, instance, now) = (&observer.rules, self.instance(), self.now);
         let exchange = self.exchanges.get(id)?;
-        rules.busy.borrow_mut().asked(&exchange.step, now);
-        exchange.fitting = rules.fitting(&exchange.step, instance, carried);
+        let among = exchange.among.clone();
+        let among = among.as_deref().map_or(&[][..], Vec::as_slice);
+        rules.busy.borrow_mut().asked(&exchange.step, among, now);
+        let carried = Carried { among, ..*carried };
+        exchange.fitting = rules.fitting(&exchange.step, instance, &carried);
         if exchange.fitting.is_empty() || !self.orders.requests.is_in_time(at) {
             return None;
         }
         let points = [StepPoint::Before, StepPoint::InBuffer];
-        let decided = rules.decide(&exchange.fitting, &points, &exchange.step, now)?;
+        let decided = rules.decide(&exchange.fitting, &points, &exchange.step, among, now)?;
         match (&decided.rule.rule.act, decided.rule.rule.at.point) {
             (WireAct::Fail(_), _) => return Some(decided),
             (_, StepPoint::InBuffer) => self.orders.forwarded.push(Order::new(decided, at, id)),
@@ -86,14 +89,16 @@ impl Notes {
         }
         let (rules, instance, now) = (&observer.rules, self.instance(), self.now);
         let Some(exchange) = self.exchanges.get(id) else { return };
-        rules.busy.borrow_mut().answered(&exchange.step, instance, now);
+        rules.busy.borrow_mut().answered(&exchange.step, exchange.among(), instance, now);
         let Some(at) = exchange.reply_begin.take() else { return };
         self.orders.replies.undecided = None;
         if !exchange.step.has_effect() {
             return;
         }
         let points = [StepPoint::After];
-        if let Some(decided) = rules.decide(&exchange.fitting, &points, &exchange.step, now) {
+        let among = exchange.among();
+        let decided = rules.decide(&exchange.fitting, &points, &exchange.step, among, now);
+        if let Some(decided) = decided {
             self.orders.replies.queue.push_back(Order::new(decided, at, id));
         }
     }
@@ -307,7 +312,9 @@ impl Notes {
     ) -> Option<u32> {
         let observer = &self.observer;
         let (rules, fault) = (&observer.rules, decided.rule.rule.fault);
-        let step = &self.exchanges.look(id)?.step;
+        let exchange = self.exchanges.look(id)?;
+        let (step, among) = (&exchange.step, exchange.among());
+        let whose = step.intent.or(among.first().copied());
         let number = rules.next_firing(fault);
         let fired = Firing {
             number,
@@ -319,6 +326,7 @@ impl Notes {
                 name: step.name(),
                 point,
                 intent: step.intent,
+                among: if step.intent.is_none() { among.to_vec() } else { Vec::new() },
                 product: step.product,
                 subject: step.subject.as_deref().map(str::to_owned),
                 backend: self.backend,
@@ -332,8 +340,8 @@ impl Notes {
         let notice = Notice {
             facts,
             hold: hold.map(|hold| hold.id),
-            lease: step.intent.and_then(|intent| busy.lease(intent)),
-            keys: step.intent.map_or_else(Vec::new, |intent| busy.keys(intent)),
+            lease: whose.and_then(|intent| busy.lease(intent)),
+            keys: whose.map_or_else(Vec::new, |intent| busy.keys(intent)),
         };
         let is_told = rules.tell(notice);
         if is_told {

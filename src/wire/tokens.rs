@@ -48,10 +48,16 @@ pub(super) struct Tokens {
     acting: HashSet<IntentId>,
 }
 
+/// Intents that share what names them.
+pub(super) type Among = Option<Rc<Vec<IntentId>>>;
+
 /// What the words of a frame come to.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Named {
     pub(super) intent: Option<IntentId>,
+    /// Those whose it may be, where a user, a key or an order named several intents and nothing told
+    /// them apart. They contend for one thing.
+    pub(super) among: Among,
     pub(super) product: Option<i64>,
     /// Whether a word of the run was there at all.
     pub(super) is_of_the_run: bool,
@@ -99,7 +105,8 @@ impl Tokens {
             return Named::default();
         }
         let mut named = Named::default();
-        let mut candidates: Option<Rc<Vec<IntentId>>> = None;
+        let mut candidates: Among = None;
+        let mut is_given = false;
         let mut learned = None;
         for word in texts.clone().flat_map(words) {
             let product = number(word).filter(|number| self.products.contains_key(number));
@@ -109,6 +116,7 @@ impl Tokens {
             let owners = product.map_or_else(|| self.given.get(word), |it| self.products.get(&it));
             if let Some(owners) = owners {
                 named.is_of_the_run = true;
+                is_given |= product.is_none();
                 if let Owners::These(these) = owners {
                     candidates = Some(both(candidates, these));
                 }
@@ -122,6 +130,9 @@ impl Tokens {
             Some([]) => None,
             _ => learned,
         };
+        if named.intent.is_none() && is_given {
+            named.among = candidates.filter(|these| these.len() > 1);
+        }
         if let Some(intent) = named.intent {
             texts.flat_map(words).for_each(|word| self.learn(word, intent));
         }
@@ -219,6 +230,15 @@ mod tests {
         assert_eq!(intent(&mut tokens, &["u-other-000 1234"]), None);
         let product = tokens.name([&b"lock:stock:9000"[..]].into_iter());
         assert_eq!((product.product, product.is_of_the_run), (Some(9_000), true));
+    }
+
+    #[test]
+    fn whose_it_may_be_is_told_where_something_of_theirs_was_named() {
+        let mut tokens = tokens();
+        let mut among = |text: &str| tokens.name([text.as_bytes()].into_iter()).among;
+        assert_eq!(*among("lock:order:u-run-001").unwrap(), [IntentId(1), IntentId(2)]);
+        assert_eq!(among("lock:stock:9000"), None, "a product is everybody's");
+        assert_eq!(among("idem:u-run-000"), None);
     }
 
     #[test]

@@ -12,6 +12,7 @@
 mod agreed;
 mod bursts;
 mod clauses;
+mod faults;
 mod fixture;
 mod gates;
 mod invariants;
@@ -28,4 +29,5 @@ mod soundness;
 mod speed;
 mod steps;
 mod stories;
+mod struck;
 mod wires;

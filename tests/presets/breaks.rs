@@ -99,6 +99,7 @@ pub fn breaks(contract: &Contract) -> Vec<(&'static str, Break, Shown)> {
         longest_wait: _,
         one_order_per,
         recovery_limit: _,
+        redis_down: _,
     } = contract;
     let is_said = !in_progress.statuses.is_empty();
     let mut all = vec![

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::super::contract::{
     AfterExpiry, Answer, BodyCode, BusinessColumn, Contract, Hint, KeyCarrier, KeyRule, KeyScope,
-    KeySyntax, MissingKey, OtherParameters, Replay, ReplayBody,
+    KeySyntax, MissingKey, OtherParameters, RedisDown, Replay, ReplayBody,
 };
 use super::super::node::Node;
 use super::super::presets;
@@ -43,6 +43,7 @@ pub(in crate::profile) fn preset(name: &'static str, node: &Node) -> Contract {
         longest_wait: Duration::ZERO,
         one_order_per: Vec::new(),
         recovery_limit: Duration::ZERO,
+        redis_down: None,
     };
     with_clauses(nothing, node)
 }
@@ -98,6 +99,9 @@ fn with_clauses(mut contract: Contract, node: &Node) -> Contract {
     replace(&mut contract.window, node.get("window").map(Node::duration));
     replace(&mut contract.settles_within, node.get("settles-within").map(Node::duration));
     replace(&mut contract.longest_wait, maybe_duration(node, "longest-wait"));
+    let down = maybe_word(node, "redis-down");
+    let unless_unsaid = |word| RedisDown::ALL.into_iter().find(|it| it.word() == word);
+    replace(&mut contract.redis_down, down.map(unless_unsaid));
     contract
 }
 

@@ -3,7 +3,9 @@
 //! No clause has a default here: what is left out is the preset's, and presets are files that are
 //! read with this very description.
 
-use super::super::contract::{AfterExpiry, BusinessColumn, Hint, KeyScope, KeySyntax, ReplayBody};
+use super::super::contract::{
+    AfterExpiry, BusinessColumn, Hint, KeyScope, KeySyntax, RedisDown, ReplayBody,
+};
 use super::super::presets;
 use super::super::rules::{HEADER_NAME, LINE, POINTER};
 use super::super::shape::{Field, Shape, Table};
@@ -154,6 +156,19 @@ pub static CONTRACT: Table = Table {
             WAIT,
         )
         .example("\"10s\""),
+        Field::new(
+            "redis-down",
+            "What happens while Redis can't be reached: requests are served with less protection \
+             (`degrade`), turned away (`reject`), or decided by the database alone. `unsaid`: any of \
+             these. A lab's is that of `[lab] redis-down`.",
+            Shape::Word(&[
+                RedisDown::Degrade.word(),
+                RedisDown::Reject.word(),
+                RedisDown::Database.word(),
+                "unsaid",
+            ]),
+        )
+        .example("\"database\""),
     ],
 };
 

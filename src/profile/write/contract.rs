@@ -42,6 +42,7 @@ pub(super) fn contract(out: &mut String, contract: &Contract) {
     line(out, "hint", Some(text(contract.hint.word())));
     line(out, "rejection-is-stored", Some(contract.rejection_is_stored.to_string()));
     line(out, "after-expiry", Some(text(contract.after_expiry.word())));
+    line(out, "redis-down", contract.redis_down.map(|down| text(down.word())));
     line(out, "window", word_or("none", contract.window.map(duration)));
     line(out, "settles-within", word_or("atomic", contract.settles_within.map(duration)));
     line(out, "longest-wait", Some(duration(contract.longest_wait)));

@@ -3,6 +3,7 @@
 //! The gate comes first, then each finding with its evidence, story and cure, then how exactly the
 //! drill was run, and the verdict in the last lines, where the eye rests when the command ends.
 
+mod faults;
 mod gate;
 mod wires;
 
@@ -28,6 +29,7 @@ pub fn text(result: &RunResult) -> String {
     let mut out = String::new();
     gate::write(&result.gates, &result.budgets, &result.findings, &mut out);
     wires::write(&result.wires, &mut out);
+    faults::write(&result.faults, &mut out);
     for (index, finding) in result.findings.iter().enumerate() {
         tell(finding, &result.findings[..index], &mut out);
     }

@@ -61,8 +61,9 @@ impl Tracker {
             ..Step::begun(Wire::Http, notes.link(), observer.word(request.method), self.began)
         };
         self.current = notes.exchanges.open(step, 0);
-        if self.current.is_none() {
-            notes.count(|counts| counts.lost += 1);
+        match self.current {
+            Some(id) => notes.exchanges.is_among(id, named.among),
+            None => notes.count(|counts| counts.lost += 1),
         }
         self.owed.push_back(self.current);
         if self.owed.len() > MOST_OWED {
@@ -91,6 +92,7 @@ impl Tracker {
             let named = notes.name([message.head, message.body().bytes].into_iter());
             if let Some(exchange) = notes.exchanges.get(id) {
                 (exchange.step.intent, exchange.step.product) = (named.intent, named.product);
+                exchange.among = named.among;
             }
         }
     }

@@ -14,6 +14,7 @@ use crate::wire::Part;
 use crate::wire::exchanges::ExchangeId;
 use crate::wire::notes::Notes;
 use crate::wire::rules::{Carried, Decided};
+use crate::wire::tokens::Among;
 
 use super::fail;
 use super::meaning::{Meaning, meaning};
@@ -112,9 +113,10 @@ impl Tracker {
             return self.owe_nothing();
         }
         let identity = identity(request);
-        let step = self.step(verb, request, multi, notes);
+        let (step, among) = self.step(verb, request, multi, notes);
         match notes.exchanges.open(step, identity) {
             Some(id) => {
+                notes.exchanges.is_among(id, among);
                 self.mark_resent(id, identity, notes);
                 self.current = Some(id);
                 self.owed.push_back(Owed::Step(id));
@@ -224,7 +226,7 @@ impl Tracker {
         request: &Request<'_>,
         multi: Option<u32>,
         notes: &mut Notes,
-    ) -> Step<Rc<str>> {
+    ) -> (Step<Rc<str>>, Among) {
         let observer = &notes.observer;
         let key = request.keys().next().and_then(Part::text);
         let texts = texts(request);
@@ -237,7 +239,7 @@ impl Tracker {
             "EVALSHA_RO" => "EVAL_RO",
             other => other,
         };
-        Step {
+        let step = Step {
             object: object.map(|object| observer.word(&object)),
             subject: key.map(Rc::from),
             role,
@@ -248,7 +250,8 @@ impl Tracker {
             lease_ms,
             compares,
             ..Step::begun(Wire::Redis, notes.link(), observer.word(verb), self.began)
-        }
+        };
+        (step, named.among)
     }
 
     /// The source has come only now: what the step is for follows from it.
@@ -269,7 +272,7 @@ impl Tracker {
 fn asked(id: ExchangeId, request: &Request<'_>, notes: &mut Notes) -> Option<Decided> {
     let values: Vec<&[u8]> = texts(request).collect();
     let keys: Vec<&[u8]> = request.keys().map(|key| key.bytes).collect();
-    let carried = Carried { sql: None, values: &values, keys: &keys };
+    let carried = Carried { values: &values, keys: &keys, ..Carried::default() };
     notes.step_is_asked(id, request.start, &carried)
 }
 

@@ -30,8 +30,17 @@ pub(in crate::wire) struct Busy {
 
 impl Busy {
     /// A step of an intent was asked.
-    pub(in crate::wire) fn asked(&mut self, step: &Step<Rc<str>>, now: RunTime) {
-        let Some(seen) = self.moves(step, now) else { return };
+    pub(in crate::wire) fn asked(
+        &mut self,
+        step: &Step<Rc<str>>,
+        among: &[IntentId],
+        now: RunTime,
+    ) {
+        step.intent.iter().chain(among).for_each(|intent| self.asked_of(*intent, step, now));
+    }
+
+    fn asked_of(&mut self, intent: IntentId, step: &Step<Rc<str>>, now: RunTime) {
+        let seen = self.moves(intent, now);
         if step.wire == Wire::Redis
             && let Some(key) = &step.subject
             && seen.keys.len() < MOST_KEYS
@@ -45,10 +54,22 @@ impl Busy {
     pub(in crate::wire) fn answered(
         &mut self,
         step: &Step<Rc<str>>,
+        among: &[IntentId],
         instance: Option<InstanceId>,
         now: RunTime,
     ) {
-        let Some(seen) = self.moves(step, now) else { return };
+        let whose = step.intent.iter().chain(among);
+        whose.for_each(|intent| self.answered_to(*intent, step, instance, now));
+    }
+
+    fn answered_to(
+        &mut self,
+        intent: IntentId,
+        step: &Step<Rc<str>>,
+        instance: Option<InstanceId>,
+        now: RunTime,
+    ) {
+        let seen = self.moves(intent, now);
         let Some(key) = step.subject.as_ref().filter(|_| step.wire == Wire::Redis) else { return };
         let place = (instance, Rc::clone(key));
         if step.is_refused() {
@@ -68,8 +89,8 @@ impl Busy {
         }
     }
 
-    fn moves(&mut self, step: &Step<Rc<str>>, now: RunTime) -> Option<&mut Seen> {
-        let seen = self.seen.entry(step.intent?).or_insert_with(|| Seen {
+    fn moves(&mut self, intent: IntentId, now: RunTime) -> &mut Seen {
+        let seen = self.seen.entry(intent).or_insert_with(|| Seen {
             last: now,
             longest_gap: Duration::ZERO,
             refused: HashMap::new(),
@@ -78,7 +99,7 @@ impl Busy {
         });
         seen.longest_gap = seen.longest_gap.max(now.since(seen.last));
         seen.last = now;
-        Some(seen)
+        seen
     }
 
     pub(in crate::wire) fn lease(&self, intent: IntentId) -> Option<SeenLease> {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use foldhash::fast::FixedState;
 
-use crate::history::{InstanceId, Step};
+use crate::history::{InstanceId, IntentId, Step};
 use crate::profile::{Owned, StepTrigger};
 use crate::wire::guide;
 
@@ -14,6 +14,8 @@ use super::ArmedRule;
 /// What a step carries that isn't written down with it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::wire) struct Carried<'a> {
+    /// Those whose step it may be, where that isn't certain.
+    pub(in crate::wire) among: &'a [IntentId],
     /// The text of a statement.
     pub(in crate::wire) sql: Option<&'a [u8]>,
     /// Arguments of a command, or bound parameters.
@@ -31,12 +33,15 @@ impl ArmedRule {
     ) -> bool {
         let wanted = &self.rule.at;
         let is_owned = match wanted.of {
-            Owned::Intent => step.intent.is_some(),
+            Owned::Intent => step.intent.is_some() || !carried.among.is_empty(),
             Owned::Product => step.product.is_some(),
             Owned::Anyone => true,
         };
         is_owned
-            && self.rule.only.is_none_or(|only| step.intent == Some(only))
+            && self
+                .rule
+                .only
+                .is_none_or(|only| step.intent == Some(only) || carried.among.contains(&only))
             && wanted.instance.is_none_or(|wanted| instance == Some(InstanceId(wanted)))
             && wanted.role.is_none_or(|role| step.role == Some(role))
             && is_named(wanted, step)
@@ -55,16 +60,16 @@ impl ArmedRule {
                 .parameter
                 .as_deref()
                 .is_none_or(|value| carried.values.contains(&value.as_bytes()))
-            && self.has_number(step)
+            && self.has_number(step.intent.or(carried.among.first().copied()))
     }
 
     /// Counts the steps of each intent that fit in all else. To be asked last.
-    fn has_number(&self, step: &Step<Rc<str>>) -> bool {
+    fn has_number(&self, intent: Option<IntentId>) -> bool {
         let Some(wanted) = self.rule.at.step.as_ref().and_then(|step| step.number) else {
             return true;
         };
         let mut numbers = self.numbers.borrow_mut();
-        let number = numbers.entry(step.intent).or_insert(0);
+        let number = numbers.entry(intent).or_insert(0);
         *number += 1;
         *number == wanted
     }

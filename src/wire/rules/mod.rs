@@ -83,8 +83,13 @@ impl ArmedRule {
     }
 
     /// Takes the occurrence, if it is one that the rule wants.
-    fn take(self: &Rc<Self>, step: &Step<Rc<str>>, now: RunTime) -> Option<Decided> {
-        let whose = self.whose(step);
+    fn take(
+        self: &Rc<Self>,
+        step: &Step<Rc<str>>,
+        among: &[IntentId],
+        now: RunTime,
+    ) -> Option<Decided> {
+        let whose = self.whose(step, among);
         let wanted = match self.rule.at.which {
             Which::Every => true,
             Which::FirstOfEach => !self.had.borrow().contains(&whose),
@@ -107,8 +112,8 @@ impl ArmedRule {
         Some(Decided { rule: Rc::clone(self), at: now, whose, is_applied: false })
     }
 
-    fn whose(&self, step: &Step<Rc<str>>) -> Whose {
-        match (self.rule.at.of, step.intent, step.product) {
+    fn whose(&self, step: &Step<Rc<str>>, among: &[IntentId]) -> Whose {
+        match (self.rule.at.of, step.intent.or(among.first().copied()), step.product) {
             (Owned::Product, _, Some(product)) => Whose::Product(product),
             (_, Some(intent), _) => Whose::Intent(intent),
             _ => Whose::Nobody,
@@ -211,10 +216,11 @@ impl Rules {
         fitting: &[Rc<ArmedRule>],
         points: &[StepPoint],
         step: &Step<Rc<str>>,
+        among: &[IntentId],
         now: RunTime,
     ) -> Option<Decided> {
         let here = fitting.iter().filter(|it| it.is_armed() && points.contains(&it.rule.at.point));
-        here.filter_map(|rule| rule.take(step, now)).next()
+        here.filter_map(|rule| rule.take(step, among, now)).next()
     }
 
     /// The number of a fault's next firing.

@@ -1,0 +1,153 @@
+//! L12: who has nothing in common with a request doesn't wait for it.
+//!
+//! Judged while a fault held a request at its COMMIT or at a payment. Another intent's request that was
+//! under way then, wants another product for another user, and was answered only after the hold, waited for
+//! it, if the wires show what it waited at: a lock that the held request had, or a statement that was sent
+//! during the hold and answered behind it. At a payment no transaction should be open at all, so there a
+//! statement of anybody's counts. The data stay right; it is their throughput that doesn't.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use crate::codes::L12;
+use crate::history::{Attempt, FiringEnd, Intent, IntentId, Role, RunTime, Wire};
+
+use super::bench::Bench;
+use super::faults::{Fault, Kind, Shot};
+use super::lint::{Lint, Sight};
+use super::locks::is_bid;
+use super::ruling::Ruling;
+use super::steps::Placed;
+use super::words::{plural, span};
+
+/// What is shorter is no wait.
+const WAIT: Duration = Duration::from_millis(20);
+
+const LINT: Lint = Lint {
+    code: &L12,
+    what: "a request waited for one that it has nothing in common with",
+    help: "name what a lock protects in its key; call nobody from within a transaction",
+};
+
+/// A request that was held.
+struct Held<'b, 'a> {
+    shot: &'b Shot<'a>,
+    intent: &'a Intent,
+    is_payment: bool,
+    begin: RunTime,
+    end: RunTime,
+}
+
+pub(super) fn check(bench: &Bench<'_>) -> Ruling {
+    let holds: Vec<Held<'_, '_>> =
+        bench.faults.firings().filter_map(|(fault, shot)| held(bench, fault, shot)).collect();
+    if holds.is_empty() {
+        return Ruling::default();
+    }
+    if !bench.trace.has_every_step() {
+        return Ruling::not_judged(&L12, "steps or attempts may be missing");
+    }
+    let mut strangers = 0;
+    let mut sights = Vec::new();
+    let mut seen: BTreeSet<IntentId> = BTreeSet::new();
+    for hold in &holds {
+        for attempt in bench.case.history.attempts.iter().filter(|it| is_meanwhile(hold, it)) {
+            let intent = bench.case.history.intent(attempt.intent);
+            if !is_stranger(hold, intent) {
+                continue;
+            }
+            strangers += 1;
+            if attempt.completed.is_none_or(|end| end >= hold.end) && seen.insert(intent.id) {
+                sights.extend(waited(bench, hold, attempt));
+            }
+        }
+    }
+    let detail = format!(
+        "{} of {} waited for a held one",
+        sights.len(),
+        plural(strangers, "request beside it", "requests beside it")
+    );
+    Ruling::of(&L12, detail, LINT.finding(bench, &sights).into_iter().collect())
+        .unless_none(strangers as usize, "nobody else was under way during a hold")
+}
+
+fn held<'b, 'a>(bench: &Bench<'a>, fault: &Fault<'a>, shot: &'b Shot<'a>) -> Option<Held<'b, 'a>> {
+    let step = shot.firing.step.as_ref()?;
+    let is_payment = step.wire == Wire::Http;
+    let is_commit = step.wire == Wire::Postgres && step.name.starts_with("postgres COMMIT");
+    let (end, how) = shot.end?;
+    let is_own = matches!(how, FiringEnd::OwnHold);
+    if fault.kind() != Kind::Wait || !(is_payment || is_commit) || is_own {
+        return None;
+    }
+    let intent = bench.case.history.intents.get(step.intent?.0 as usize)?;
+    Some(Held { shot, intent, is_payment, begin: shot.at, end })
+}
+
+fn is_meanwhile(hold: &Held<'_, '_>, attempt: &Attempt) -> bool {
+    attempt.outcome.was_sent()
+        && attempt.first_byte.is_some_and(|first| first.plus(WAIT) <= hold.end)
+        && attempt.completed.is_none_or(|end| end > hold.begin)
+}
+
+fn is_stranger(hold: &Held<'_, '_>, intent: &Intent) -> bool {
+    let own = hold.intent;
+    if hold.is_payment {
+        return intent.id != own.id && (intent.entity.is_none() || intent.entity != own.entity);
+    }
+    intent.id != own.id
+        && intent.user != own.user
+        && intent.key != own.key
+        && intent.product != own.product
+        && (intent.entity.is_none() || intent.entity != own.entity)
+}
+
+/// What a request waited at until the hold was over, as far as the wires show it.
+fn waited<'a>(bench: &Bench<'a>, hold: &Held<'_, 'a>, attempt: &'a Attempt) -> Option<Sight<'a>> {
+    let steps: Vec<Placed<'a>> = bench.trace.steps.of_intent(attempt.intent).collect();
+    let is_held_itself = |at: &Placed<'_>| bench.faults.at_step(at.step).next().is_some();
+    let blocked = steps.iter().find(|at| {
+        at.step.wire == Wire::Postgres
+            && at.step.forwarded.is_some_and(|sent| sent.plus(WAIT) <= hold.end)
+            && at.step.answered.is_some_and(|answered| answered >= hold.end)
+            && !is_held_itself(at)
+    });
+    let refused = || steps.iter().find(|at| is_refused_by(bench, hold, at));
+    let at = blocked.or_else(refused)?;
+    let waited = hold.end.since(at.step.asked.max(hold.begin));
+    let what = match at.step.role {
+        Some(Role::Lock) => "was refused the lock that the held request had",
+        _ => "got no answer",
+    };
+    let name = hold.shot.firing.step.as_ref().map_or("", |step| &step.name);
+    let because = format!(
+        "{} waited at least {}, because {} of it {what} from {} until {name} of {} was let go at {}, and the \
+         two share {}",
+        bench.case.history.intent(attempt.intent).key,
+        span(waited),
+        at.name(),
+        at.step.asked,
+        hold.intent.key,
+        hold.end,
+        if hold.is_payment { "no order" } else { "neither user, key nor product" }
+    );
+    let subject = at.step.subject.as_deref().or(at.step.object.as_deref()).unwrap_or("a statement");
+    Some(Sight { attempts: vec![attempt], subject: subject.to_owned(), steps: vec![*at], because })
+}
+
+/// Whether a step asked in vain for a lock that the held intent had all the time.
+fn is_refused_by(bench: &Bench<'_>, hold: &Held<'_, '_>, at: &Placed<'_>) -> bool {
+    let locks = &bench.trace.locks;
+    let is_vain = is_bid(at.step) && at.step.is_done() && !locks.is_grant(at.step);
+    let is_meanwhile = at.step.asked > hold.begin && at.step.asked < hold.end;
+    if !is_vain || !is_meanwhile {
+        return false;
+    }
+    let of_held: Vec<Placed<'_>> = bench.trace.steps.of_intent(hold.intent.id).collect();
+    let holds = locks.held_by(&of_held);
+    holds.iter().any(|it| {
+        Some(it.key) == at.step.subject.as_deref()
+            && it.grant.step.answered.is_some_and(|granted| granted <= hold.begin)
+            && it.released.is_none_or(|end| end.step.asked >= hold.end)
+    })
+}
