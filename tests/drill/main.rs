@@ -15,6 +15,7 @@ mod checks;
 mod commands;
 mod damaged;
 mod defects;
+mod faults;
 mod killing;
 mod lints;
 mod proxying;
