@@ -1,8 +1,6 @@
 //! Faults on the wires of a drill: armed before the load leaves, fired and proved, ended by events,
 //! healed and probed; and a run whose fault never fired proves nothing.
 
-use std::fs;
-
 use dupeproof::history::{Cause, FaultEvent, Firing, FiringEnd, History, IntentId, Outcome, Proof};
 
 use crate::rig::{Ended, Rig};
