@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use crate::history::{IntentId, RunTime, Step, StepEnd};
+use crate::history::{IntentId, RunTime, Step};
 
 use super::orders::Failing;
 use super::rules::ArmedRule;
@@ -185,16 +185,13 @@ impl Exchanges {
         others
     }
 
-    pub(super) fn unanswered(&self) -> impl Iterator<Item = u64> {
+    /// Requests of intents whose client hasn't heard what they came to.
+    pub(super) fn undelivered(&self) -> impl Iterator<Item = u64> {
         let open = self.open.iter().filter(|exchange| {
-            exchange.step.end == StepEnd::Unanswered
+            exchange.step.delivered.is_none()
                 && exchange.step.intent.is_some()
                 && !exchange.is_noise
         });
         open.map(|exchange| exchange.identity)
-    }
-
-    pub(super) fn has_unanswered(&self) -> bool {
-        self.unanswered().next().is_some()
     }
 }

@@ -32,6 +32,7 @@ mod relay;
 mod rule_cuts;
 mod rule_postgres;
 mod rule_redis;
+mod rule_resent;
 mod rule_units;
 mod shop;
 mod tls;
