@@ -30,6 +30,7 @@ mod redis_meaning;
 mod redis_steps;
 mod relay;
 mod rule_cuts;
+mod rule_drivers;
 mod rule_postgres;
 mod rule_redis;
 mod rule_resent;
