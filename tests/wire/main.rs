@@ -29,6 +29,7 @@ mod redis_frames;
 mod redis_meaning;
 mod redis_steps;
 mod relay;
+mod rule_crowd;
 mod rule_cuts;
 mod rule_drivers;
 mod rule_postgres;
