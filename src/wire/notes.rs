@@ -6,7 +6,7 @@ use crate::history::{FiringEnd, InstanceId, LinkFacts, LinkId, RunTime};
 
 use super::counts::{Counts, Side};
 use super::event::ProxyEvent;
-use super::exchanges::Exchanges;
+use super::exchanges::{Exchange, Exchanges};
 use super::fate::{Fate, Silence};
 use super::observer::Observer;
 use super::orders::Orders;
@@ -179,10 +179,16 @@ impl Notes {
     fn write_steps(&mut self) {
         let (mut steps, mut lost) = (0, 0);
         let mut exchanges = std::mem::take(&mut self.exchanges);
-        exchanges.close(|step| {
-            self.write_link();
-            self.observer.ledger.step(step, |count| lost += count);
-            steps += 1;
+        exchanges.close(|Exchange { step, is_noise, failing, .. }| {
+            if let Some(failing) = failing {
+                let is_told = step.delivered.is_some();
+                self.has_not_failed(failing, if is_told { FiringEnd::AtOnce } else { self.left });
+            }
+            if !is_noise {
+                self.write_link();
+                self.observer.ledger.step(step, |count| lost += count);
+                steps += 1;
+            }
         });
         self.exchanges = exchanges;
         self.count(|counts| {
