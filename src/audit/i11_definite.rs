@@ -64,8 +64,7 @@ pub(super) fn overdue<'a>(bench: &Bench<'a>) -> Vec<Overdue<'a>> {
         let is_settled = |attempt: &&Attempt| {
             attempt.outcome.is_definite() && attempt.first_byte <= last.first_byte
         };
-        (!variant.attempts.iter().any(|attempt| is_settled(&attempt)))
-            .then_some(Overdue { last, healed })
+        (!variant.attempts.iter().any(is_settled)).then_some(Overdue { last, healed })
     });
     overdue.collect()
 }

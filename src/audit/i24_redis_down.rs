@@ -95,9 +95,9 @@ fn declared(bench: &Bench<'_>) -> Option<RedisDown> {
 fn odd<'a>(bench: &Bench<'a>) -> Vec<&'a Attempt> {
     let Some(declared) = declared(bench) else { return Vec::new() };
     let cuts = outages(bench).filter(|(fault, _)| fault.plan.act == "partition");
-    let cuts = cuts.filter_map(|(fault, shot)| {
+    let cuts = cuts.map(|(fault, shot)| {
         let healed = shot.window.healed.or(fault.healed).unwrap_or(RunTime(u64::MAX));
-        Some((shot.firing.instance, shot.at, healed))
+        (shot.firing.instance, shot.at, healed)
     });
     let cuts: Vec<_> = cuts.collect();
     let is_within = |attempt: &&Attempt| {
@@ -124,7 +124,7 @@ fn is_new(bench: &Bench<'_>, attempt: &Attempt) -> bool {
         other.outcome != Outcome::NotSent && other.first_byte < attempt.first_byte
     };
     attempt.outcome == Outcome::Acknowledged
-        && !bench.index.keys[group].attempts().iter().any(|other| is_earlier(other))
+        && !bench.index.keys[group].attempts().iter().any(is_earlier)
 }
 
 fn other_than_declared(bench: &Bench<'_>, odd: &[&Attempt]) -> Option<Finding> {

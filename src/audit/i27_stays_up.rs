@@ -30,8 +30,8 @@ fn finding(bench: &Bench<'_>, exits: &[&Exit]) -> Option<Finding> {
     let name = bench.instance(witness.instance);
     let open = in_flight(bench, witness);
     let mut because = format!(
-        "{name} ended, and not by the drill, because its process was gone at {} ({}) and no fault of \
-         the drill was at work",
+        "{name} ended, and not by the drill, because its process was gone at {} ({}) and dupeproof \
+         had not ended it",
         witness.at, witness.status
     );
     if !open.is_empty() {

@@ -6,16 +6,16 @@
 //! during the hold and answered behind it. At a payment no transaction should be open at all, so there a
 //! statement of anybody's counts. The data stay right; it is their throughput that doesn't.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use crate::codes::L12;
-use crate::history::{Attempt, FiringEnd, Intent, IntentId, Role, RunTime, Wire};
+use crate::history::{Attempt, FiringEnd, Intent, IntentId, LinkId, Role, RunTime, Wire};
 
 use super::bench::Bench;
 use super::faults::{Fault, Kind, Shot};
 use super::lint::{Lint, Sight};
-use super::locks::is_bid;
+use super::locks::{is_bid, is_removal};
 use super::ruling::Ruling;
 use super::steps::Placed;
 use super::words::{plural, span};
@@ -36,6 +36,10 @@ struct Held<'b, 'a> {
     is_payment: bool,
     begin: RunTime,
     end: RunTime,
+    /// Locks that it had all the time.
+    keys: Vec<&'a str>,
+    /// Somebody's vain bid for a lock that names nobody.
+    vain: Option<Placed<'a>>,
 }
 
 pub(super) fn check(bench: &Bench<'_>) -> Ruling {
@@ -47,6 +51,12 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     if !bench.trace.has_every_step() {
         return Ruling::not_judged(&L12, "steps or attempts may be missing");
     }
+    let fired: HashSet<(LinkId, RunTime)> = bench
+        .faults
+        .firings()
+        .filter_map(|(_, shot)| shot.firing.step.as_ref())
+        .map(|step| (step.link, step.asked))
+        .collect();
     let mut strangers = 0;
     let mut sights = Vec::new();
     let mut seen: BTreeSet<IntentId> = BTreeSet::new();
@@ -57,8 +67,12 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
                 continue;
             }
             strangers += 1;
-            if attempt.completed.is_none_or(|end| end >= hold.end) && seen.insert(intent.id) {
-                sights.extend(waited(bench, hold, attempt));
+            if attempt.completed.is_none_or(|end| end >= hold.end)
+                && !seen.contains(&intent.id)
+                && let Some(sight) = waited(bench, hold, &fired, attempt)
+            {
+                seen.insert(intent.id);
+                sights.push(sight);
             }
         }
     }
@@ -81,7 +95,11 @@ fn held<'b, 'a>(bench: &Bench<'a>, fault: &Fault<'a>, shot: &'b Shot<'a>) -> Opt
         return None;
     }
     let intent = bench.case.history.intents.get(step.intent?.0 as usize)?;
-    Some(Held { shot, intent, is_payment, begin: shot.at, end })
+    let (begin, keys, vain) = (shot.at, Vec::new(), None);
+    let mut held = Held { shot, intent, is_payment, begin, end, keys, vain };
+    held.keys = kept(bench, &held);
+    held.vain = refused_to_all(bench, &held);
+    Some(held)
 }
 
 fn is_meanwhile(hold: &Held<'_, '_>, attempt: &Attempt) -> bool {
@@ -103,9 +121,14 @@ fn is_stranger(hold: &Held<'_, '_>, intent: &Intent) -> bool {
 }
 
 /// What a request waited at until the hold was over, as far as the wires show it.
-fn waited<'a>(bench: &Bench<'a>, hold: &Held<'_, 'a>, attempt: &'a Attempt) -> Option<Sight<'a>> {
+fn waited<'a>(
+    bench: &Bench<'a>,
+    hold: &Held<'_, 'a>,
+    fired: &HashSet<(LinkId, RunTime)>,
+    attempt: &'a Attempt,
+) -> Option<Sight<'a>> {
     let steps: Vec<Placed<'a>> = bench.trace.steps.of_intent(attempt.intent).collect();
-    let is_held_itself = |at: &Placed<'_>| bench.faults.at_step(at.step).next().is_some();
+    let is_held_itself = |at: &Placed<'_>| fired.contains(&(at.step.link, at.step.asked));
     let blocked = steps.iter().find(|at| {
         at.step.wire == Wire::Postgres
             && at.step.forwarded.is_some_and(|sent| sent.plus(WAIT) <= hold.end)
@@ -113,7 +136,7 @@ fn waited<'a>(bench: &Bench<'a>, hold: &Held<'_, 'a>, attempt: &'a Attempt) -> O
             && !is_held_itself(at)
     });
     let refused = || steps.iter().find(|at| is_refused_by(bench, hold, at));
-    let at = blocked.or_else(refused)?;
+    let at = blocked.or_else(refused).copied().or(hold.vain)?;
     let waited = hold.end.since(at.step.asked.max(hold.begin));
     let what = match at.step.role {
         Some(Role::Lock) => "was refused the lock that the held request had",
@@ -132,22 +155,47 @@ fn waited<'a>(bench: &Bench<'a>, hold: &Held<'_, 'a>, attempt: &'a Attempt) -> O
         if hold.is_payment { "no order" } else { "neither user, key nor product" }
     );
     let subject = at.step.subject.as_deref().or(at.step.object.as_deref()).unwrap_or("a statement");
-    Some(Sight { attempts: vec![attempt], subject: subject.to_owned(), steps: vec![*at], because })
+    Some(Sight { attempts: vec![attempt], subject: subject.to_owned(), steps: vec![at], because })
+}
+
+/// A lock that names neither an intent nor a product, which one token had all the time, and which was
+/// refused to another one meanwhile: whoever was under way waited for it.
+fn refused_to_all<'a>(bench: &Bench<'a>, hold: &Held<'_, 'a>) -> Option<Placed<'a>> {
+    let locks = &bench.trace.locks;
+    let of_nobody = locks.keys().filter(|(_, steps)| {
+        steps.iter().all(|at| at.intent.is_none() && at.step.product.is_none())
+    });
+    of_nobody.into_iter().find_map(|(_, steps)| {
+        let before = steps.iter().rfind(|at| {
+            locks.is_grant(at.step) && at.step.answered.is_some_and(|at| at <= hold.begin)
+        })?;
+        let is_within =
+            |at: &&Placed<'a>| at.step.asked > before.step.asked && at.step.asked < hold.end;
+        let meanwhile = || steps.iter().filter(is_within);
+        let is_kept = !meanwhile().any(|at| locks.is_grant(at.step) || is_removal(at.step));
+        let is_vain = |at: &&Placed<'a>| {
+            let is_another = at.step.token.is_some() && at.step.token != before.step.token;
+            is_bid(at.step) && at.step.is_done() && is_another && at.step.asked > hold.begin
+        };
+        meanwhile().find(is_vain).filter(|_| is_kept).copied()
+    })
 }
 
 /// Whether a step asked in vain for a lock that the held intent had all the time.
 fn is_refused_by(bench: &Bench<'_>, hold: &Held<'_, '_>, at: &Placed<'_>) -> bool {
-    let locks = &bench.trace.locks;
-    let is_vain = is_bid(at.step) && at.step.is_done() && !locks.is_grant(at.step);
-    let is_meanwhile = at.step.asked > hold.begin && at.step.asked < hold.end;
-    if !is_vain || !is_meanwhile {
-        return false;
-    }
-    let of_held: Vec<Placed<'_>> = bench.trace.steps.of_intent(hold.intent.id).collect();
-    let holds = locks.held_by(&of_held);
-    holds.iter().any(|it| {
-        Some(it.key) == at.step.subject.as_deref()
-            && it.grant.step.answered.is_some_and(|granted| granted <= hold.begin)
+    let is_vain = is_bid(at.step) && at.step.is_done() && !bench.trace.locks.is_grant(at.step);
+    is_vain
+        && at.step.asked > hold.begin
+        && at.step.asked < hold.end
+        && at.step.subject.as_deref().is_some_and(|key| hold.keys.contains(&key))
+}
+
+/// The locks that a held intent had from before its hold until after it.
+fn kept<'a>(bench: &Bench<'a>, hold: &Held<'_, 'a>) -> Vec<&'a str> {
+    let of_held: Vec<Placed<'a>> = bench.trace.steps.of_intent(hold.intent.id).collect();
+    let holds = bench.trace.locks.held_by(&of_held).into_iter().filter(|it| {
+        it.grant.step.answered.is_some_and(|granted| granted <= hold.begin)
             && it.released.is_none_or(|end| end.step.asked >= hold.end)
-    })
+    });
+    holds.filter_map(|it| it.grant.step.subject.as_deref()).collect()
 }

@@ -13,6 +13,8 @@ mod lab;
 mod payments;
 mod profile;
 mod proxy;
+mod rule_file;
+mod rules;
 mod run;
 mod schema;
 mod shop;

@@ -10,7 +10,8 @@ use clap::Args;
 use serde_json::json;
 
 use super::fronts::{self, Front, Fronts};
-use super::{Format, interrupt::Interrupts};
+use super::rules::{Rules, Told};
+use super::{Format, interrupt::Interrupts, rule_file};
 use crate::codes;
 use crate::history::{
     Clock, Fact, JournalWriter, Recorder, RunFacts, RunId, SCHEMA_VERSION, WireFacts,
@@ -64,6 +65,10 @@ pub(crate) struct ProxyArgs {
     #[arg(long, value_name = "FILE")]
     pub(super) ca: Option<PathBuf>,
 
+    /// Break steps by the rules of this file, and tell of each that was broken
+    #[arg(long, value_name = "FILE")]
+    rules: Option<PathBuf>,
+
     /// Write every step to this file, which must not exist yet
     #[arg(long, value_name = "FILE")]
     steps: Option<PathBuf>,
@@ -75,11 +80,15 @@ pub(crate) struct ProxyArgs {
 
 pub(crate) async fn proxy(args: ProxyArgs, interrupts: &Interrupts) -> Result<Exit, Failure> {
     let Fronts { fronts, guide, secrets, profile } = fronts::asked_for(&args).await?;
+    let faults = match &args.rules {
+        Some(path) => rule_file::read(path, &fronts)?,
+        None => Vec::new(),
+    };
     let clock = Clock::start();
     let journal = match &args.steps {
-        Some(path) => {
-            Some(Recorder::hiding(path, secrets).map_err(|error| no_journal(path, &error))?)
-        }
+        Some(path) => Some(
+            Recorder::hiding(path, secrets.clone()).map_err(|error| no_journal(path, &error))?,
+        ),
         None => None,
     };
     let (recorder, writer) = journal.unzip();
@@ -96,14 +105,21 @@ pub(crate) async fn proxy(args: ProxyArgs, interrupts: &Interrupts) -> Result<Ex
     if let Some(recorder) = &recorder {
         recorder.record(Fact::Run(Box::new(run_facts(clock, profile)))).await;
     }
+    let told = Told { clock, format: args.format, secrets, recorder: recorder.clone() };
+    let armed = Rules::arm(&mut proxies, faults, told).await;
+    let mut rules = armed.map_err(|error| failure(&error))?;
     ui::result(&match args.format {
         Format::Text => in_words(&fronts, proxies.addresses()),
         Format::Json => format!("{}\n", in_json(&fronts, proxies.addresses())),
     });
     ui::note("Ctrl-C ends it, and tells what was seen.");
-    tell(&mut proxies, interrupts).await;
+    tell(&mut proxies, &mut rules, interrupts).await.map_err(|error| failure(&error))?;
+    rules.disarm(&proxies).await.map_err(|error| failure(&error))?;
     let seen = proxies.stop().await.map_err(|error| failure(&error))?;
     ui::note(summary(&seen).trim_end());
+    if let Some(done) = rules.finish().await {
+        ui::note(&done);
+    }
     if let Some((recorder, writer)) = recorder.zip(writer) {
         seal(recorder, writer, seen).await?;
     }
@@ -113,14 +129,22 @@ pub(crate) async fn proxy(args: ProxyArgs, interrupts: &Interrupts) -> Result<Ex
     Ok(Exit::Passed)
 }
 
-/// Tells what happens on the links until the user has had enough.
-async fn tell(proxies: &mut Proxies, interrupts: &Interrupts) {
+/// Tells what happens on the links and to the rules until the user has had enough.
+async fn tell(
+    proxies: &mut Proxies,
+    rules: &mut Rules,
+    interrupts: &Interrupts,
+) -> Result<(), WireError> {
     let mut events = proxies.events().expect("nobody else has taken them");
     let mut told: HashMap<_, u32> = HashMap::new();
     loop {
         let event: ProxyEvent = tokio::select! {
             Some(event) = events.recv() => event,
-            () = interrupts.stop().cancelled() => return,
+            happened = rules.next() => {
+                rules.meet(happened, proxies).await?;
+                continue;
+            }
+            () = interrupts.stop().cancelled() => return Ok(()),
         };
         let count = told.entry(discriminant(&event)).or_default();
         *count += 1;

@@ -43,7 +43,7 @@ pub struct Material<'a> {
 /// Puts the result together.
 pub fn build(material: Material<'_>) -> RunResult {
     let Material { profile, history, judgement, tellings, folder, took } = material;
-    let latency = latencies(&history.attempts);
+    let latency = latencies(&history.attempts.iter());
     let budgets = budgets(profile, history);
     RunResult {
         schema_version: SCHEMA_VERSION,
@@ -156,7 +156,7 @@ fn budgets(profile: &Profile, history: &History) -> Vec<BudgetResult> {
     }
     let is_counted =
         |attempt: &&Attempt| !disturbed.contains(&history.intent(attempt.intent).phase);
-    let latency = latencies(history.attempts.iter().filter(is_counted));
+    let latency = latencies(&history.attempts.iter().filter(is_counted));
     let p99_us = latency.first().map(|all| all.p99_us);
     let limit_us = limit.as_micros() as u64;
     vec![BudgetResult {

@@ -23,7 +23,7 @@ const LONGEST_US: u64 = 3_600_000_000;
 
 /// One row for each class that has an attempt.
 pub(super) fn latencies<'a>(
-    attempts: impl IntoIterator<Item = &'a Attempt> + Clone,
+    attempts: &(impl IntoIterator<Item = &'a Attempt> + Clone),
 ) -> Vec<LatencyResult> {
     CLASSES.iter().filter_map(|&(name, class)| latency(attempts.clone(), name, class)).collect()
 }

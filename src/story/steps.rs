@@ -5,11 +5,15 @@
 //! difference. A lock that was asked for again and again is one line.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
-use crate::audit::{Case, Scene, Seen, Witness, plural, thousands};
+use crate::audit::{Case, Scene, Seen, Struck, Witness, plural, thousands};
 use crate::history::{AttemptId, Role, RunTime, Step, StepEnd, Wire};
 
 use super::{Need, client, postgres};
+
+/// From here on a way through the proxy is told to have taken long.
+const LATE: Duration = Duration::from_millis(1);
 
 pub(super) fn scenes(
     case: &Case<'_>,
@@ -27,7 +31,8 @@ pub(super) fn scenes(
             None => lines.push(Line { step, seen, times: 1, last: step.asked }),
         }
     }
-    lines.iter().map(|line| line.scene(case, &makers, is_about_stock)).collect()
+    let marks = &witness.faults;
+    lines.iter().map(|line| line.scene(case, marks, &makers, is_about_stock)).collect()
 }
 
 /// Whether a step of a witness inserted an order.
@@ -54,7 +59,13 @@ impl Line<'_> {
             && (&step.subject, &step.answer) == (&self.step.subject, &self.step.answer)
     }
 
-    fn scene(&self, case: &Case<'_>, makers: &Makers, is_about_stock: bool) -> (Need, Scene) {
+    fn scene(
+        &self,
+        case: &Case<'_>,
+        marks: &[Struck],
+        makers: &Makers,
+        is_about_stock: bool,
+    ) -> (Need, Scene) {
         let step = self.step;
         let mut what = match step.wire {
             Wire::Redis => redis(step),
@@ -67,6 +78,9 @@ impl Line<'_> {
             None => String::new(),
         });
         what.push_str(&ending(step));
+        if marks.iter().any(|mark| is_at(mark, step)) {
+            what.push_str(&withheld(step));
+        }
         if self.times > 1 {
             what.push_str(&format!(", {} times until {}", thousands(self.times), self.last));
         }
@@ -165,6 +179,28 @@ fn ending(step: &Step) -> String {
         (verb, None) if answer.is_empty() || answer == verb => String::new(),
         (_, None) => format!(" -> {answer}"),
     }
+}
+
+/// Whether a fault fired at a step.
+fn is_at(mark: &Struck, step: &Step) -> bool {
+    mark.step.as_ref().is_some_and(|fired| (fired.link, fired.asked) == (step.link, step.asked))
+}
+
+/// What a fault did to its way: when its request was passed on, and when its reply.
+fn withheld(step: &Step) -> String {
+    let is_late = |from: RunTime, to: RunTime| to.since(from) >= LATE;
+    let mut what = String::new();
+    if let Some(sent) = step.forwarded.filter(|&sent| is_late(step.asked, sent)) {
+        what.push_str(&format!(", passed on at {sent}"));
+    }
+    match (step.answered, step.delivered) {
+        (Some(answered), Some(told)) if is_late(answered, told) => {
+            what.push_str(&format!(", told at {told}"));
+        }
+        (Some(_), None) => what.push_str(", and nobody was told"),
+        _ => {}
+    }
+    what
 }
 
 /// Who can have made the steps of a witness.

@@ -110,7 +110,13 @@ impl Notes {
             exchange.is_none_or(|exchange| exchange.step.forwarded.is_some())
         });
         if let Some(place) = forwarded {
-            let order = self.orders.forwarded.remove(place);
+            let mut order = self.orders.forwarded.remove(place);
+            if matches!(order.decided.rule.rule.act, WireAct::Hold { .. } | WireAct::Delay(_)) {
+                // The request is on its way; it is the client that hears nothing more for now.
+                order.at = self.orders.replies.passed;
+                self.orders.replies.queue.push_front(order);
+                return Obeyed::GoesOn;
+            }
             if let Some(fate) = self.break_at(order, StepPoint::InBuffer) {
                 return Obeyed::Ends(fate);
             }
@@ -170,14 +176,15 @@ impl Notes {
             WireAct::Delay(time) => (time, None),
             _ => return Obeyed::GoesOn,
         };
-        let Some(firing) = self.fire(&mut order.decided, order.exchange, point, told) else {
+        let asked = rule.rule.at.point;
+        let Some(firing) = self.fire(&mut order.decided, order.exchange, asked, told) else {
             self.observer.rules.forget(hold.id);
             return Obeyed::GoesOn;
         };
         let limit = Box::pin(tokio::time::sleep(limit));
         order.standing = Some(Standing { firing, hold, limit });
-        if point == StepPoint::After {
-            self.prove(&rule, firing, order.exchange, point);
+        if asked != StepPoint::Before {
+            self.prove(&rule, firing, order.exchange, asked);
         }
         match point {
             StepPoint::After => self.orders.replies.queue.push_front(order),

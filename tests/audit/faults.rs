@@ -8,6 +8,7 @@ use dupeproof::history::{
     Cause, FaultEvent, FiringEnd, InstanceId, Outcome, Proof, RunTime, StepPoint, Wire,
 };
 use dupeproof::profile::{Act, Burst, Expire, Expired, Hold, Loss, Passing, Trigger, Until};
+use dupeproof::report;
 use dupeproof::story::tell;
 
 use crate::fixture::*;
@@ -359,4 +360,46 @@ fn a_story_marks_what_was_done_and_what_ended_it() {
         })
         .collect();
     insta::assert_snapshot!(lines.join("\n"));
+}
+
+fn budgets(drill: &Drill) -> Vec<bool> {
+    let judgement = drill.judge();
+    let result = report::build(report::Material {
+        profile: &drill.profile,
+        history: &drill.history,
+        judgement: &judgement,
+        tellings: Vec::new(),
+        folder: String::new(),
+        took: Duration::from_secs(1),
+    });
+    result.budgets.iter().map(|budget| budget.met).collect()
+}
+
+#[test]
+fn budgets_are_for_phases_without_faults() {
+    let mut drill = Drill::clean(3, 2);
+    drill.profile.budget.p99_latency = Some(Duration::from_millis(1));
+    assert_eq!(budgets(&drill), [false]);
+    hold_commit_unseen(&mut drill);
+    assert_eq!(budgets(&drill), [true; 0]);
+    // A second phase, undisturbed and quick enough.
+    let mut second = drill.history.phases[0].clone();
+    (second.id, second.planned) = (dupeproof::history::PhaseId(1), 1);
+    drill.history.phases.push(second);
+    let mut phase = drill.profile.phases[0].clone();
+    phase.faults.clear();
+    drill.profile.phases.push(phase);
+    let intent = drill.add_intent(3, 3, 1);
+    drill.history.intents[intent.0 as usize].phase = dupeproof::history::PhaseId(1);
+    let quick = drill.add_attempt(3, ms(200), RunTime(200_500));
+    quick.cause = Cause::Burst;
+    assert_eq!(budgets(&drill), [true]);
+}
+
+fn hold_commit_unseen(drill: &mut Drill) {
+    let mut hurt = Hurt::new(drill, commit_held());
+    hurt.fires_unseen(1_000, Wire::Postgres, COMMIT, 0, StepPoint::Before);
+    hurt.proves(1_010, Proof::ServerNotAsked);
+    hurt.ends(2_000, FiringEnd::OthersAnswered);
+    hurt.heals(2_000);
 }

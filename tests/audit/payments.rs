@@ -188,3 +188,15 @@ fn what_may_only_be_late_is_a_doubt() {
     assert!(!ids(&judgement).contains(&"I14"));
     assert!(doubts(&judgement).contains(&"I14"), "{:?}", doubts(&judgement));
 }
+
+#[test]
+fn a_charge_whose_reply_was_lost_is_asked_for_again_under_its_id() {
+    let mut drill = paid();
+    let again = line(PaymentEvent::ChargeRequest, &pay_id(1), 1);
+    log(&mut drill).extend([again.clone(), again]);
+    let judgement = drill.judge();
+    assert_eq!(judgement.verdict, Verdict::Passed, "{judgement:#?}");
+    // Under another one it is a second charge.
+    ask_and_charge(&mut drill, "another id", 1);
+    assert_eq!(only(&drill.judge(), "I14").severity, Severity::Critical);
+}

@@ -1,6 +1,10 @@
 //! What must hold for any history.
 
-use dupeproof::history::{OrderRow, Outcome};
+use dupeproof::audit::{GateState, Verdict};
+use dupeproof::history::{
+    FaultEvent, FaultFacts, FaultId, FaultPlan, FiredStep, Firing, FiringEnd, IntentId, LinkId,
+    OrderRow, Outcome, PhaseId, Proof, RunTime, StepPoint, Wire,
+};
 use proptest::prelude::*;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -23,6 +27,47 @@ fn acknowledged(drill: &Drill) -> Vec<usize> {
     attempts.filter(|(_, it)| it.outcome == Outcome::Acknowledged).map(|(at, _)| at).collect()
 }
 
+/// Lines about two faults, as wild as they can be.
+fn fault_lines() -> impl Strategy<Value = Vec<FaultFacts>> {
+    let end = prop::sample::select(vec![FiringEnd::AtOnce, FiringEnd::OwnHold, FiringEnd::Healed]);
+    let line = (0..2_u16, 0..60_000_u64, 0..6_u8, 0..3_u32, 0..8_u32, end);
+    let line = line.prop_map(|(fault, at, kind, firing, intent, how)| {
+        let act = if fault == 0 { "hold" } else { "partition" };
+        let step = FiredStep {
+            link: LinkId(0),
+            asked: RunTime(at),
+            wire: Wire::Redis,
+            name: "redis GET".to_owned(),
+            point: StepPoint::After,
+            intent: Some(IntentId(intent)),
+            product: None,
+            subject: None,
+            backend: None,
+        };
+        let event = match kind {
+            0 => FaultEvent::Planned(FaultPlan {
+                phase: PhaseId(firing as u16),
+                name: act.to_owned(),
+                act: act.to_owned(),
+                at_least: firing,
+            }),
+            1 => FaultEvent::Armed,
+            2 => FaultEvent::Fired(Firing {
+                number: firing,
+                decided: RunTime(at),
+                step: (fault == 0).then_some(step),
+                instance: None,
+                also_hit: vec![IntentId(intent + 1)],
+            }),
+            3 => FaultEvent::Effect { firing, proof: Proof::KeysGone { keys: firing } },
+            4 => FaultEvent::Ended { firing, how },
+            _ => FaultEvent::Healed,
+        };
+        FaultFacts { fault: FaultId(fault), at: RunTime(at), event }
+    });
+    prop::collection::vec(line, 0..24)
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -34,6 +79,24 @@ proptest! {
         let mut shuffled = drill.clone();
         shuffled.history.attempts.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
         prop_assert_eq!(drill.judge(), shuffled.judge());
+    }
+
+    #[test]
+    fn whatever_was_written_of_faults_a_sound_service_is_not_blamed(
+        mut drill in drills(Defects::default()),
+        lines in fault_lines(),
+        sealed in any::<bool>(),
+    ) {
+        drill.history.faults = lines;
+        drill.history.sealed = sealed;
+        let judgement = drill.judge();
+        let blamed = loud(&judgement).into_iter().filter(|it| it.code.id != "I11");
+        prop_assert_eq!(blamed.count(), 0, "{:#?}", judgement.findings);
+        let is_planned = |it: &FaultFacts| matches!(it.event, FaultEvent::Planned(_));
+        let is_proven = judgement.gates.iter().any(|it| it.code.id == "G2" && it.state == GateState::Held);
+        if drill.history.faults.iter().any(is_planned) && !is_proven {
+            prop_assert!(judgement.verdict != Verdict::Passed);
+        }
     }
 
     #[test]

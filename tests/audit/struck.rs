@@ -78,8 +78,7 @@ impl<'d> Hurt<'d> {
         if !faults.contains(&fault) {
             faults.push(fault);
         }
-        let is_plan =
-            |facts: &&dupeproof::history::FaultFacts| matches!(facts.event, FaultEvent::Planned(_));
+        let is_plan = |facts: &&FaultFacts| matches!(facts.event, FaultEvent::Planned(_));
         let id = FaultId(drill.history.faults.iter().filter(is_plan).count() as u16);
         let mut hurt = Self { drill, id, firings: 0 };
         hurt.at(0, FaultEvent::Planned(plan));

@@ -11,6 +11,7 @@ mod footprint;
 #[path = "../common/waiting.rs"]
 mod waiting;
 
+mod breaking;
 mod checks;
 mod commands;
 mod damaged;

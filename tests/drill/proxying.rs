@@ -15,13 +15,13 @@ use crate::waiting::until;
 const STARTED: &str = "Ctrl-C ends it";
 
 /// A Redis of the test's own.
-struct Redis {
+pub struct Redis {
     child: Child,
     port: u16,
 }
 
 impl Redis {
-    fn start() -> Self {
+    pub fn start() -> Self {
         let port = free().port();
         let mut command = Command::new("redis-server");
         command.args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""]);
@@ -33,7 +33,7 @@ impl Redis {
         redis
     }
 
-    fn url(&self) -> String {
+    pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}/3", self.port)
     }
 }
@@ -51,12 +51,12 @@ fn free() -> SocketAddr {
 }
 
 /// What stdout says once it listens.
-fn addresses(rig: &Rig, running: &mut Running<'_>) -> String {
+pub fn addresses(rig: &Rig, running: &mut Running<'_>) -> String {
     running.until_said(STARTED);
     fs::read_to_string(rig.path().join("stdout")).expect("stdout is a file")
 }
 
-fn end(running: &mut Running<'_>, signal: Signal) -> Ended {
+pub fn end(running: &mut Running<'_>, signal: Signal) -> Ended {
     running.signal(signal);
     running.wait()
 }

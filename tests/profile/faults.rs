@@ -14,6 +14,66 @@ use proptest::prelude::*;
 use crate::schema::complaints;
 use crate::{ATTACHED, LAUNCHED, PHASE, env, read};
 
+/// A profile that uses every key of a fault.
+pub const FAULTS: &str = r#"
+lab.payments = {}
+[[phase]]
+name = "p"
+burst.same-key = { users = 9, threads = 3 }
+[[phase.fault]]
+at.step = { after = "postgres COMMIT #2", role = "commit", of = "product", nth = 3, instance = 1, table = "a.b", sql = "COMMIT", parameter = "x", probability = 0.5 }
+do.hold = { until = "taken-over", limit = "1s" }
+armed = false
+[[phase.fault]]
+at.step = { before = "redis SET", key = "lock:{product}", every = true }
+do.drop-request = { then = "stall" }
+[[phase.fault]]
+at.step = { after = "*", role = "unlock", first-of-each = true }
+do.drop-reply = { then = "reset" }
+[[phase.fault]]
+at.step = { before = "redis *", role = "claim" }
+do.delay = { for = "600ms" }
+[[phase.fault]]
+at.step = { in-buffer = "http POST /charges" }
+do.reset = {}
+[[phase.fault]]
+at.step = { before = "postgres COMMIT" }
+do.fail = { sqlstate = "40001", message = "no" }
+[[phase.fault]]
+at.step = { before = "redis SET" }
+do.fail = { redis = "READONLY no" }
+[[phase.fault]]
+at.step = { before = "http POST" }
+do.fail = { status = 503 }
+[[phase.fault]]
+at.step = { before = "redis SET" }
+do.black-hole = {}
+[[phase.fault]]
+at.time = "0ms"
+do.partition = { wire = "redis", instance = 0, how = "black-hole", for = "2s" }
+[[phase.fault]]
+at.time = "1s"
+do.swap-upstream = { wire = "redis" }
+[[phase.fault]]
+at.step = { after = "postgres COMMIT" }
+do.expire = { what = "record", how = "wait", replay = false, until = "limit", limit = "2s" }
+[[phase.fault]]
+at.time = "2s"
+do.take-lease = { for = "5s" }
+"#;
+
+#[test]
+fn every_key_of_a_fault_reads_back() {
+    let profile = read(FAULTS).unwrap_or_else(|mistakes| panic!("{}", mistakes.render(false)));
+    let names: Vec<String> = profile.phases[0].faults.iter().map(Fault::name).collect();
+    insta::assert_snapshot!(names.join("\n"));
+    let written = profile.to_toml();
+    let (_, faults) = written.split_once("[[phase.fault]]").expect("it has faults");
+    insta::assert_snapshot!(faults);
+    assert_eq!(read(&written).unwrap_or_else(|m| panic!("{}", m.render(false))), profile);
+    assert_eq!(complaints(FAULTS), Vec::<String>::new());
+}
+
 /// The faults of a phase.
 fn faults(text: &str) -> Vec<Fault> {
     let read = read(&format!("lab.payments = {{}}\n{PHASE}{text}"));

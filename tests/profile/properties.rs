@@ -3,6 +3,7 @@
 use dupeproof::profile::{LONGEST_PROFILE, Profile, parse, reproduction};
 use proptest::prelude::*;
 
+use crate::faults::FAULTS;
 use crate::schema::complaints;
 use crate::{EVERYTHING, PHASE, env, read};
 
@@ -64,9 +65,10 @@ proptest! {
 
     #[test]
     fn a_good_profile_with_random_changes_is_read_or_refused(
+        good in prop::sample::select(vec![EVERYTHING, FAULTS]),
         changes in prop::collection::vec(change(), 1..4)
     ) {
-        let mut text: Vec<char> = EVERYTHING.chars().collect();
+        let mut text: Vec<char> = good.chars().collect();
         for (at, removed, inserted) in changes {
             let at = at.index(text.len() + 1);
             let end = (at + removed).min(text.len());
@@ -77,13 +79,14 @@ proptest! {
 
     #[test]
     fn any_value_for_any_key_is_read_or_refused(
+        good in prop::sample::select(vec![EVERYTHING, FAULTS]),
         line in prop::sample::Index::arbitrary().boxed(),
         value in prop::sample::select(vec![
             "1", "-1", "0.5", "nan", "''", "'x'", "'1s'", "'/x'", "[]", "['a']", "[1, 1]", "{}",
             "{ a = 1 }", "true", "1979-05-27", "18446744073709551616", "'${TOKEN}'", "'{key}'",
         ])
     ) {
-        let mut lines: Vec<String> = EVERYTHING.lines().map(str::to_owned).collect();
+        let mut lines: Vec<String> = good.lines().map(str::to_owned).collect();
         let at = line.index(lines.len());
         if let Some((key, _)) = lines[at].split_once(" = ") {
             lines[at] = format!("{key} = {value}");

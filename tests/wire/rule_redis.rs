@@ -75,6 +75,32 @@ async fn a_reply_is_withheld_when_the_step_is_done() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_request_that_has_just_been_forwarded_is_the_moment_of_in_buffer() {
+    for act in [HOLD, WireAct::Reset] {
+        let mut watched = Watched::set(Wire::Redis).await;
+        let rules = vec![get(StepPoint::InBuffer, act.clone())];
+        let (mut notices, _armed) = Notices::of(&mut watched, rules).await;
+        let (client, server) = watched.link();
+        let request = array(&["GET", "a"]);
+        send(&client, &request);
+        assert_eq!(exactly(&server, request.len()), request);
+        let (notice, firing) = notices.fired().await;
+        assert_eq!(firing.step.unwrap().point, StepPoint::InBuffer);
+        assert_eq!(notices.effect().await, Proof::RequestForwarded);
+        if act == HOLD {
+            send(&server, b"$-1\r\n");
+            assert!(brings_nothing(&client));
+            let how = FiringEnd::AtOnce;
+            watched.proxies().release(notice.hold.unwrap(), how).await.unwrap();
+            assert_eq!(exactly(&client, 5), b"$-1\r\n");
+        } else {
+            assert_eq!(rest(&client), (Vec::new(), End::Reset));
+        }
+        watched.end().await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn what_fails_or_is_refused_is_not_done() {
     let mut watched = Watched::set(Wire::Redis).await;
     let rules = vec![rule(AFTER, Wire::Redis, "SET", HOLD)];

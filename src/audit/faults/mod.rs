@@ -156,27 +156,25 @@ impl<'a> Faults<'a> {
         self.limit
     }
 
-    /// When dupeproof did something to the keys of whoever got a lease by a step, so that the lease may have
-    /// ended before its time.
+    /// When dupeproof did something to the keys of whoever had got a lease by a step, so that the lease may
+    /// have ended before its time. What was granted to another one afterwards is untouched.
     pub fn touched_keys(&self, grant: &Placed<'_>) -> Option<RunTime> {
-        let firings = self.firings().filter(|(_, shot)| {
+        let is_about = |shot: &Shot<'_>| {
             let step = shot.firing.step.as_ref();
-            let same_product = || {
-                step.is_some_and(|it| it.product.is_some_and(|id| grant.step.product == Some(id)))
-            };
-            let touches = |proof: &Proof| {
-                matches!(
-                    proof,
-                    Proof::KeysGone { .. } | Proof::KeysExpired { .. } | Proof::KeysTaken { .. }
-                )
-            };
-            shot.proofs.iter().any(|(_, proof)| touches(proof))
-                && shot.window.healed.is_none_or(|healed| healed > grant.step.asked)
-                && (step.is_none()
-                    || same_product()
-                    || shot.named().any(|id| Some(id) == grant.intent))
-        });
-        firings.map(|(_, shot)| shot.window.begin.max(grant.step.asked)).min()
+            let product = step.and_then(|step| step.product);
+            step.is_none()
+                || product.is_some() && product == grant.step.product
+                || shot.named().any(|intent| Some(intent) == grant.intent)
+        };
+        let touches = |(_, proof): &(RunTime, &Proof)| {
+            matches!(
+                proof,
+                Proof::KeysGone { .. } | Proof::KeysExpired { .. } | Proof::KeysTaken { .. }
+            )
+        };
+        let later = self.firings().filter(|(_, shot)| shot.window.begin > grant.step.asked);
+        let touching = later.filter(|(_, shot)| shot.proofs.iter().any(touches) && is_about(shot));
+        touching.map(|(_, shot)| shot.window.begin).min()
     }
 
     /// Firings at a step.

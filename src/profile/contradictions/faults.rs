@@ -114,6 +114,13 @@ pub(super) fn is_anyone_s(rule: &Node, found: &mut Vec<Mistake>) {
         let help = "leave the number out, and count all steps that fit with `nth`";
         never(&step.named.node.span, "a step's number counts those of its intent", help);
     }
+    let cuts = act(rule).is_some_and(|act| act.name == "partition");
+    if cuts && step.point == StepPoint::InBuffer {
+        let what = "a partition of a rule can't begin `in-buffer` a step".to_owned();
+        let label = "the step waits until the server is cut off";
+        let told = mistake(&codes::FAULT_POINT, &step.named.key, what, label);
+        found.push(told.help("write `before` or `after` in its place"));
+    }
 }
 
 fn mistake(code: &'static Code, span: &Range<usize>, what: String, label: &str) -> Mistake {

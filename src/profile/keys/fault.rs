@@ -44,7 +44,8 @@ macro_rules! step {
             Field::new(
                 "after",
                 "The step is done and its reply withheld: its name, or the beginning of one. `*` is any \
-                 verb of a wire, and alone any step that the other keys fit.",
+                 verb of a wire, and alone any step that the other keys fit. What the server refused, or \
+                 what found no row, doesn't count.",
                 PATTERN,
             )
             .alternative("\"postgres COMMIT\""),
