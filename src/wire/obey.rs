@@ -51,7 +51,7 @@ impl Notes {
         let exchange = self.exchanges.get(id)?;
         let among = exchange.among.clone();
         let among = among.as_deref().map_or(&[][..], Vec::as_slice);
-        rules.busy.borrow_mut().asked(&exchange.step, among, now);
+        rules.busy.borrow_mut().asked(&exchange.step, among, instance, now);
         let carried = Carried { among, ..*carried };
         exchange.fitting = rules.fitting(&exchange.step, instance, &carried);
         if exchange.fitting.is_empty() || !self.orders.requests.is_in_time(at) {

@@ -40,6 +40,7 @@ fn fault_lines() -> impl Strategy<Value = Vec<FaultFacts>> {
             name: "redis GET".to_owned(),
             point: StepPoint::After,
             intent: Some(IntentId(intent)),
+            among: Vec::new(),
             product: None,
             subject: None,
             backend: None,
