@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use crate::codes::G2;
-use crate::history::Step;
-use crate::profile::{self, StepTrigger, Trigger};
+use crate::history::{FiredStep, Proof, Role, Step};
+use crate::profile::{self, Act, StepTrigger, Trigger};
 
 use super::bench::Bench;
 use super::faults::{Fault, Shot};
@@ -73,13 +73,12 @@ fn trouble(bench: &Bench<'_>, fault: &Fault<'_>) -> Option<(String, String)> {
     if fired == 0 || fired < due {
         return Some(not_fired(bench, fault, fired));
     }
-    let astray = count(&|shot| !is_at_its_step(fault, shot));
+    let astray = count(&|shot| !is_at_its_step(bench, fault, shot));
     if astray > 0 {
         let what = format!("`{name}` fired elsewhere than at its step: {}", of(astray));
         return Some((what, "report this: it is a mistake of dupeproof's".to_owned()));
     }
-    // What a step sets off may be on record as a firing of its own, without a step.
-    let mute = count(&|shot| !shot.has_effect_of(&fault.plan.act));
+    let mute = count(&|shot| !has_done_it(fault, shot));
     if fired - mute < due.max(1) {
         let what = format!("`{name}` fired, but the other side shows no effect of {}", of(mute));
         let cure = "see in the journal (`fault`) what was there at that moment: a key that was gone, a \
@@ -95,12 +94,17 @@ fn trouble(bench: &Bench<'_>, fault: &Fault<'_>) -> Option<(String, String)> {
 }
 
 /// Whether a firing took place where its trigger says.
-fn is_at_its_step(fault: &Fault<'_>, shot: &Shot<'_>) -> bool {
-    let Some(profile::Fault { at: Trigger::Step(trigger), .. }) = fault.said else { return true };
-    let Some(step) = &shot.firing.step else {
-        let has_one = |shot: &Shot<'_>| shot.firing.step.is_some();
-        return fault.firings.iter().any(has_one);
+fn is_at_its_step(bench: &Bench<'_>, fault: &Fault<'_>, shot: &Shot<'_>) -> bool {
+    let Some(profile::Fault { at: Trigger::Step(trigger), act, .. }) = fault.said else {
+        return true;
     };
+    // What isn't done on the step's own wire fires once more, while the step waits for it.
+    let Some(step) = &shot.firing.step else {
+        return matches!(act, Act::Partition(_) | Act::SwapUpstream { .. });
+    };
+    if matches!(act, Act::Expire(_)) && is_renewal(bench, step) {
+        return true;
+    }
     let fits = trigger.step.as_ref().is_none_or(|pattern| {
         let words = step.name.split_once(' ').map_or("", |(_, words)| words);
         let (verb, object) = match words.split_once(' ') {
@@ -110,6 +114,24 @@ fn is_at_its_step(fault: &Fault<'_>, shot: &Shot<'_>) -> bool {
         pattern.fits(step.wire, verb, object)
     });
     fits && step.point == trigger.point
+}
+
+/// Renewals are withheld while time passes.
+fn is_renewal(bench: &Bench<'_>, fired: &FiredStep) -> bool {
+    let mut steps = bench.case.history.steps.iter();
+    let step = steps.find(|step| step.link == fired.link && step.asked == fired.asked);
+    step.is_some_and(|step| step.role == Some(Role::Renew))
+}
+
+/// Whether the other side showed what the fault is about, and not only that a step waited for it.
+fn has_done_it(fault: &Fault<'_>, shot: &Shot<'_>) -> bool {
+    let shows = |is: fn(&Proof) -> bool| shot.proofs.iter().any(|(_, proof)| is(proof));
+    match fault.said.map(|said| &said.act) {
+        Some(Act::Expire(_)) => shot.keys_gone().is_some() || shot.keys_expired(),
+        Some(Act::SwapUpstream { .. }) => shows(|proof| matches!(proof, Proof::Swapped { .. })),
+        Some(Act::Partition(_)) => shows(|proof| matches!(proof, Proof::Cut { .. })),
+        _ => shot.has_effect(),
+    }
 }
 
 fn not_fired(bench: &Bench<'_>, fault: &Fault<'_>, fired: u64) -> (String, String) {

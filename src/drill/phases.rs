@@ -21,10 +21,14 @@ const COUNTER_LIMIT: Duration = Duration::from_secs(5);
 
 /// What the phases will do and need, in their order.
 pub(super) fn planned(profile: &Profile) -> Result<Vec<Planned>, DrillError> {
-    let planned = |PlannedPhase { id, phase }: PlannedPhase<'_>| {
+    let Products { count, stock } = profile.products;
+    let planned = |PlannedPhase { id, phase, apart }: PlannedPhase<'_>| {
         let failed = |source| DrillError::Load { phase: phase.name.clone(), source };
-        let planned = load::planned(id, &phase.burst, profile).map_err(failed)?;
-        Ok(Planned { intents: planned.intents + probes(profile, &phase), ..planned })
+        let mut planned = load::planned(id, &phase.burst, profile).map_err(failed)?;
+        planned.intents += probes(profile, &phase);
+        let apart = apart.into_iter().flat_map(|apart| apart.indices(count));
+        planned.own_products.extend(apart.map(|index| (index, stock)));
+        Ok(planned)
     };
     faults::in_order(profile).into_iter().map(planned).collect()
 }
@@ -171,6 +175,7 @@ impl<'a> Load<'a> {
         let is_frozen = crowd.is_some_and(|crowd| crowd.release == Release::Frozen);
         let freezer = is_frozen.then(|| Arc::clone(&self.freezer) as Arc<dyn load::Freezer>);
         let stop = self.supervisor.stop_load();
+        self.load.deal_from(of.apart.map_or(0, |apart| apart.load));
         let at_work = match &mut self.faults {
             Some(faults) => faults.begin(of, began).await,
             None => None,
@@ -202,6 +207,7 @@ impl<'a> Load<'a> {
         if stop.is_cancelled() {
             return Ok(());
         }
+        self.load.deal_from(of.apart.map_or(0, |apart| apart.probe));
         self.load.probe(of.id, &of.phase.burst, stop).await.map(drop).map_err(failed)
     }
 

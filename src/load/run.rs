@@ -64,6 +64,7 @@ pub struct Load {
     pub(super) dice: Dice,
     pub(super) sessions: Sessions,
     pub(super) next_intent: u32,
+    pub(super) first_product: u32,
     pub(super) next_attempt: Arc<AtomicU32>,
     pub(super) next_variant: u32,
     pub(super) meanings: Arc<Meanings>,
@@ -104,6 +105,7 @@ impl Load {
             settings,
             sessions: Sessions::new(),
             next_intent: 0,
+            first_product: 0,
             next_attempt: Arc::default(),
             next_variant: 0,
             herald: None,
@@ -132,6 +134,12 @@ impl Load {
     #[must_use]
     pub fn leaving_files(self, files_of_others: u64) -> Self {
         Self { files_of_others, ..self }
+    }
+
+    /// From now on buyers are dealt the products from this index on. A product that only a few
+    /// intents have had tells whose step is done to it.
+    pub const fn deal_from(&mut self, product: u32) {
+        self.first_product = product;
     }
 
     /// Intents of all phases so far that no attempt has brought a definite outcome for, and that it
@@ -183,6 +191,7 @@ impl Load {
         Parts {
             seed: self.settings.seed,
             products: self.settings.products,
+            first_product: self.first_product,
             contract: &self.settings.contract,
             requests: &self.settings.requests,
         }

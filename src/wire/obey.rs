@@ -51,7 +51,7 @@ impl Notes {
         let exchange = self.exchanges.get(id)?;
         let among = exchange.among.clone();
         let among = among.as_deref().map_or(&[][..], Vec::as_slice);
-        rules.busy.borrow_mut().asked(&exchange.step, among, now);
+        rules.busy.borrow_mut().asked(&exchange.step, among, instance, now);
         let carried = Carried { among, ..*carried };
         exchange.fitting = rules.fitting(&exchange.step, instance, &carried);
         if exchange.fitting.is_empty() || !self.orders.requests.is_in_time(at) {
@@ -275,6 +275,12 @@ impl Notes {
         let proof = Proof::ErrorDelivered { error: error.to_owned() };
         rules.effect(fault, failing.firing, now, proof);
         rules.ended(fault, failing.firing, now, FiringEnd::AtOnce);
+    }
+
+    /// What stood in the place of the step was never reached, or nobody could be told of it.
+    pub(super) fn has_not_failed(&self, failing: &Failing, how: FiringEnd) {
+        let (rules, now) = (&self.observer.rules, self.observer.clock.now());
+        rules.ended(failing.decided.rule.rule.fault, failing.firing, now, how);
     }
 
     /// The client has closed its end behind ours.

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio_util::sync::CancellationToken;
 
-use crate::history::{FaultFacts, FaultId, IntentId, RunTime};
+use crate::history::{FaultFacts, FaultId, InstanceId, IntentId, RunTime};
 use crate::profile::{Failure, Loss, StepTrigger};
 
 /// A fault on a wire.
@@ -39,7 +39,7 @@ pub enum WireAct {
 }
 
 /// Names a hold that stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct HoldId(pub(super) u64);
 
 /// Something that happened to a fault on a wire.
@@ -63,19 +63,19 @@ pub struct SeenLease {
     pub granted: RunTime,
 }
 
-/// How busy the wires see an intent.
+/// How busy the wires see an intent at an instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Activity {
     pub intent: IntentId,
+    /// None where instances share a proxy.
+    pub instance: Option<InstanceId>,
     /// When a step of it was last asked or answered.
     pub last: RunTime,
     /// The longest time that passed between two of these.
     pub longest_gap: Duration,
-    /// The least number of refusals in a row among its connections that are being refused: a step that
-    /// is refused again and again, such as a lease that another holds. 0 where none is.
+    /// The least number of refusals in a row among its steps that are being refused: one that is
+    /// refused again and again, such as a lease that another holds. 0 where none is.
     pub refused_in_row: u32,
-    /// So many connections of it are being refused.
-    pub refused: u32,
 }
 
 /// Rules that are armed.

@@ -16,6 +16,7 @@ mod checks;
 mod commands;
 mod damaged;
 mod defects;
+mod faults;
 mod killing;
 mod lints;
 mod proxying;

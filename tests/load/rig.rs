@@ -195,7 +195,8 @@ impl Rig {
     /// What the next phase would need and do.
     pub fn planned(&self, burst: &Burst) -> Planned {
         let (contract, requests) = &self.parts;
-        let parts = load::Parts { seed: 42, products: PRODUCTS, contract, requests };
+        let parts =
+            load::Parts { seed: 42, products: PRODUCTS, first_product: 0, contract, requests };
         load::planned(PhaseId(self.phases), burst, parts).unwrap()
     }
 

@@ -11,8 +11,8 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, MissedTickBehavior, interval, sleep_until};
 
-use super::holds::Held;
-use super::live::{Group, Live};
+use super::holds::{Held, Place};
+use super::live::Live;
 use super::passing::Taken;
 use super::{Means, told};
 use crate::chaos::Keys;
@@ -92,7 +92,7 @@ pub(super) struct Keeper {
     commands: mpsc::Receiver<Command>,
     pub holds: Vec<Held>,
     /// Refusals in a row that intents had before, the least since something of them is held.
-    pub refused_before: HashMap<IntentId, u32>,
+    pub refused_before: HashMap<Place, u32>,
     pub keys: Option<Keys>,
     pub locks: Option<LockWatch>,
     trouble: Option<DrillError>,
@@ -232,13 +232,13 @@ impl Keeper {
         let step = firing.step.as_ref();
         let assigned = &self.faults[fault];
         let (id, owner) = (assigned.id, assigned.owner());
-        let intent = step.and_then(|step| step.intent);
+        let whose = whose(step);
         let product = step.and_then(|step| step.product).or_else(|| {
-            intent.and_then(|intent| self.live.person(intent)).map(|person| person.product)
+            whose.first().and_then(|intent| self.live.person(*intent)).map(|person| person.product)
         });
         let group = match owner {
-            Owned::Product => product.map(Group::Product),
-            Owned::Intent | Owned::Anyone => intent.map(Group::Intent),
+            Owned::Product => product.map_or_else(Vec::new, |product| self.live.buyers(product)),
+            Owned::Intent | Owned::Anyone => whose.clone(),
         };
         let (until, is_passing) = match &assigned.spec.act {
             Act::Hold(hold) => (hold.until, false),
@@ -255,9 +255,10 @@ impl Keeper {
             fault: id,
             firing: firing.number,
             since: notice.facts.at,
-            intent,
+            whose,
             instance: firing.instance,
             backend: step.and_then(|step| step.backend),
+            has_company: self.live.scene(&group).left > 1,
             group,
             until,
             lease: None,
@@ -276,14 +277,21 @@ impl Keeper {
 
     /// A renewal that is withheld while time passes ends with the hold that it was withheld for.
     fn is_renewal(&self, fault: FaultId, step: Option<&FiredStep>) -> bool {
-        let intent = step.and_then(|step| step.intent);
-        self.holds
-            .iter()
-            .any(|held| held.fault == fault && held.intent == intent && held.renewals.is_some())
+        let whose = whose(step);
+        self.holds.iter().any(|held| {
+            let is_its = held.whose.iter().any(|intent| whose.contains(intent));
+            held.fault == fault && is_its && held.renewals.is_some()
+        })
     }
 
     pub(super) async fn release(&self, hold: HoldId, how: FiringEnd) -> Result<(), DrillError> {
         let wire = |source| DrillError::Wire { source };
         self.means.proxies()?.release(hold, how).await.map_err(wire)
     }
+}
+
+/// Whose step it is, or may be.
+fn whose(step: Option<&FiredStep>) -> Vec<IntentId> {
+    let Some(step) = step else { return Vec::new() };
+    step.intent.map_or_else(|| step.among.clone(), |intent| vec![intent])
 }

@@ -27,13 +27,6 @@ pub(super) struct Open {
     pub left: RunTime,
 }
 
-/// Who belongs together when something is held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Group {
-    Intent(IntentId),
-    Product(i64),
-}
-
 /// A group as it is now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Scene {
@@ -95,14 +88,13 @@ impl Live {
         self.lock().people.values().cloned().collect()
     }
 
-    pub(super) fn scene(&self, group: Group) -> Scene {
-        let state = self.lock();
-        match group {
-            Group::Intent(intent) => state.scene(&[intent]),
-            Group::Product(product) => {
-                state.scene(state.buyers.get(&product).map_or(&[], Vec::as_slice))
-            }
-        }
+    /// Who buys a product.
+    pub(super) fn buyers(&self, product: i64) -> Vec<IntentId> {
+        self.lock().buyers.get(&product).cloned().unwrap_or_default()
+    }
+
+    pub(super) fn scene(&self, group: &[IntentId]) -> Scene {
+        self.lock().scene(group)
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::holds::{Held, Lease, Others, Sight, others};
+use super::holds::{Held, Lease, Others, Place, Sight, others};
 use super::keeper::Keeper;
-use super::live::{Group, Open};
+use super::live::Open;
 use crate::drill::DrillError;
 use crate::history::{FaultId, FiringEnd, IntentId};
 use crate::profile::Until;
@@ -72,17 +72,21 @@ impl Keeper {
 
     /// Holds whose group has its answers, or can't go on.
     async fn by_their_others(&mut self) -> Result<Vec<(usize, FiringEnd)>, DrillError> {
-        let mut groups: HashMap<(FaultId, Group), Places> = HashMap::new();
+        let mut groups: HashMap<(FaultId, &[IntentId]), Places> = HashMap::new();
         for (place, held) in self.holds.iter().enumerate() {
-            if let Some(group) = held.group.filter(|_| held.until == Until::Others)
-                && held.passing.is_none()
-            {
-                groups.entry((held.fault, group)).or_default().push(place);
+            let waits = held.until == Until::Others && held.passing.is_none();
+            if waits && !held.group.is_empty() {
+                groups.entry((held.fault, &held.group)).or_default().push(place);
             }
         }
+        let seen = groups.into_iter().map(|((_, group), places)| {
+            let others = others(self.live.scene(group), &self.at(&places));
+            (places, others)
+        });
+        let seen: Vec<_> = seen.collect();
         let (mut over, mut open) = (Vec::new(), Vec::new());
-        for ((_, group), places) in groups {
-            match others(self.live.scene(group), &self.at(&places)) {
+        for (places, others) in seen {
+            match others {
                 Others::None => {}
                 Others::Over(FiringEnd::OthersAnswered) => {
                     over.extend(places.iter().map(|place| (*place, FiringEnd::OthersAnswered)));
@@ -109,9 +113,10 @@ impl Keeper {
             open.iter().flat_map(|(_, others)| others).map(|one| one.intent).collect();
         let asked = self.means.proxies()?.activity(intents.iter().copied().collect()).await;
         let seen = asked.map_err(|source| DrillError::Wire { source })?;
-        let activity: HashMap<IntentId, Activity> =
-            seen.into_iter().map(|activity| (activity.intent, activity)).collect();
-        self.keep_refusals(&intents, &activity);
+        let place = |activity: &Activity| (activity.intent, activity.instance);
+        let activity: HashMap<Place, Activity> =
+            seen.into_iter().map(|activity| (place(&activity), activity)).collect();
+        self.keep_refusals(&activity);
         let refused_before = std::mem::take(&mut self.refused_before);
         let now = self.means.clock.now();
         let sight = Sight { now, activity, waits, refused_before: &refused_before };
@@ -125,16 +130,11 @@ impl Keeper {
     }
 
     /// Refusals from before something was held don't count.
-    fn keep_refusals(
-        &mut self,
-        intents: &BTreeSet<IntentId>,
-        activity: &HashMap<IntentId, Activity>,
-    ) {
-        self.refused_before.retain(|intent, _| intents.contains(intent));
-        for intent in intents {
-            let now = activity.get(intent).map_or(0, |activity| activity.refused_in_row);
-            let least = self.refused_before.entry(*intent).or_insert(now);
-            *least = now.min(*least);
+    fn keep_refusals(&mut self, activity: &HashMap<Place, Activity>) {
+        self.refused_before.retain(|place, _| activity.contains_key(place));
+        for (place, activity) in activity {
+            let least = self.refused_before.entry(*place).or_insert(activity.refused_in_row);
+            *least = activity.refused_in_row.min(*least);
         }
     }
 

@@ -14,6 +14,16 @@ use crate::profile::{Act, Burst, Crowd, Expire, Fault, Passing, Phase, Profile};
 pub(in crate::drill) struct PlannedPhase<'a> {
     pub id: PhaseId,
     pub phase: Cow<'a, Phase>,
+    /// Products that nobody had before, where there are faults.
+    pub apart: Option<Apart>,
+}
+
+/// Indices of products that the buyers of a phase are dealt, and those of its probe. What only a
+/// product names, such as a lease, is then known to be theirs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::drill) struct Apart {
+    pub load: u32,
+    pub probe: u32,
 }
 
 /// All phases, replays in real time behind the ones that they replay.
@@ -21,14 +31,32 @@ pub(in crate::drill) fn in_order(profile: &Profile) -> Vec<PlannedPhase<'_>> {
     let mut replays = profile.phases.len() as u16..;
     let mut order = Vec::new();
     for (phase, id) in profile.phases.iter().zip(0..) {
-        order.push(PlannedPhase { id: PhaseId(id), phase: Cow::Borrowed(phase) });
+        order.push((PhaseId(id), Cow::Borrowed(phase)));
         if is_replayed(phase)
             && let Some(id) = replays.next()
         {
-            order.push(PlannedPhase { id: PhaseId(id), phase: Cow::Owned(in_real_time(phase)) });
+            order.push((PhaseId(id), Cow::Owned(in_real_time(phase))));
         }
     }
-    order
+    // Behind those that all share, and those of phases with a product of their own.
+    let (count, phases) = (profile.products.count.max(1), order.len() as u32);
+    let mut next = (0..).map(|place| count + phases + place * count);
+    let mut apart = |phase: &Phase| {
+        let is_left_alone = phase.faults.is_empty();
+        (!is_left_alone).then(|| Some(Apart { load: next.next()?, probe: next.next()? }))?
+    };
+    let planned = order.into_iter().map(|(id, phase)| {
+        let apart = apart(&phase);
+        PlannedPhase { id, phase, apart }
+    });
+    planned.collect()
+}
+
+impl Apart {
+    /// All of them.
+    pub(in crate::drill) fn indices(self, count: u32) -> impl Iterator<Item = u32> {
+        (self.load..self.load + count).chain(self.probe..self.probe + count)
+    }
 }
 
 /// The place in the profile of the phase that this one is or replays.
@@ -112,6 +140,10 @@ mod tests {
         let order = in_order(&profile);
         let told: Vec<_> = order.iter().map(|it| (it.id.0, it.phase.name.as_str())).collect();
         assert_eq!(told, [(0, "a"), (1, "b"), (3, "b, in real time"), (2, "c")]);
+        let count = profile.products.count;
+        let apart: Vec<_> = order.iter().filter_map(|it| it.apart).collect();
+        assert_eq!(apart[0], Apart { load: count + 4, probe: 2 * count + 4 });
+        assert_eq!((apart[1].load, apart.len()), (3 * count + 4, 2));
         let replay = &order[2].phase;
         assert_eq!(replay.burst.crowd().unwrap().users, 1);
         assert_eq!(replay.faults[0].name(), fault.name());

@@ -36,7 +36,7 @@ impl Keeper {
         notice: &Notice,
     ) -> Result<Option<Lease>, DrillError> {
         let seen = notice.lease.as_ref().map(|lease| lease.key.clone());
-        let person = held.intent.and_then(|intent| self.live.person(intent));
+        let person = held.whose.first().and_then(|intent| self.live.person(*intent));
         let by_name = || fill(self.means.guide.lock_keys.as_deref()?, person.as_ref()?);
         let Some(key) = seen.or_else(by_name) else { return Ok(None) };
         Ok(self.holders(&[key]).await?.pop())
@@ -61,7 +61,7 @@ impl Keeper {
             return Ok(());
         };
         let wire = |source| DrillError::Wire { source };
-        if let Some(intent) = held.intent {
+        if let Some(&intent) = held.whose.first() {
             let limit = expire.hold.limit + REPLAY_LIMIT;
             let rule = rules::renewals(held.fault, intent, limit);
             held.renewals = Some(self.means.proxies()?.arm(vec![rule]).await.map_err(wire)?);
@@ -98,7 +98,7 @@ impl Keeper {
         notice: &Notice,
         expire: Expire,
     ) -> Option<(String, Vec<String>)> {
-        let person = held.intent.and_then(|intent| self.live.person(intent));
+        let person = held.whose.first().and_then(|intent| self.live.person(*intent));
         let guide = &self.means.guide;
         let by_name = |template: &Option<String>| fill(template.as_deref()?, person.as_ref()?);
         let (lock, record) = (by_name(&guide.lock_keys), by_name(&guide.record_keys));

@@ -39,7 +39,9 @@ impl Keeper {
         means.record(id, FaultEvent::Fired(firing)).await;
         let proof = Proof::KeysTaken { keys: keys.len() as u32 };
         means.record(id, FaultEvent::Effect { firing: 1, proof }).await;
-        self.faults[place].taken = Some(Taken { keys, over: means.clock.now().plus(lasts) });
+        let over = means.clock.now().plus(lasts);
+        self.faults[place].taken = Some(Taken { keys, over });
+        self.faults[place].heals = Some(over);
         self.count_firing(id, None);
         Ok(())
     }

@@ -99,6 +99,8 @@ pub(super) struct Change {
 pub struct Parts<'a> {
     pub seed: u64,
     pub products: Products,
+    /// Index of the first product that buyers are dealt.
+    pub first_product: u32,
     pub contract: &'a Contract,
     pub requests: &'a [Request],
 }
@@ -108,6 +110,7 @@ impl<'a> From<&'a Profile> for Parts<'a> {
         Self {
             seed: profile.seed,
             products: profile.products,
+            first_product: 0,
             contract: &profile.contract,
             requests: &profile.requests,
         }
@@ -200,7 +203,7 @@ impl<'a> Scene<'a> {
 
     /// The product of the phase's buyer with this number: they are dealt out in turn.
     pub fn product(&self, buyer: u32) -> u32 {
-        buyer % self.parts.products.count.max(1)
+        self.parts.first_product + buyer % self.parts.products.count.max(1)
     }
 
     /// A product that no other phase touches.

@@ -30,6 +30,7 @@ pub(in crate::load) struct Stream {
     schedule: Schedule,
     quantity: u32,
     products: u32,
+    first_product: u32,
     first_intent: u32,
     index: usize,
     request: Request,
@@ -52,6 +53,7 @@ impl Stream {
             schedule: Schedule::new(rate),
             quantity: rate.quantity,
             products: settings.products.count.max(1),
+            first_product: load.first_product,
             first_intent: load.next_intent,
             index: rate.request,
             request: load.request(rate.request)?.clone(),
@@ -111,6 +113,10 @@ impl Stream {
         self.index
     }
 
+    fn product(&self, place: u32) -> i64 {
+        self.cast.product(self.first_product + place % self.products)
+    }
+
     /// The id of the intent at this place.
     pub const fn id(&self, place: u32) -> IntentId {
         IntentId(self.first_intent + place)
@@ -143,7 +149,7 @@ impl Stream {
         intent.id = IntentId(number);
         self.cast.write_user(number, &mut intent.user);
         self.cast.write_key(number, &mut intent.key);
-        intent.product = self.cast.product(place % self.products);
+        intent.product = self.product(place);
         intent.fingerprint.clear();
         match &self.canonical {
             Some(form) => {
@@ -171,7 +177,7 @@ impl Stream {
         self.cast.write_user(number, user);
         self.cast.write_key(number, key);
         let uuid = if form.has_uuid() { self.dice.uuid(self.phase, number) } else { String::new() };
-        let product = self.cast.product(place % self.products);
+        let product = self.product(place);
         form.fill(&Parts { user, key, uuid: &uuid, product }, body, request);
         Ok(())
     }
@@ -250,7 +256,7 @@ impl Stream {
             phase: self.phase,
             user: self.cast.user(number),
             key: self.cast.key(number),
-            product: self.cast.product(place % self.products),
+            product: self.product(place),
             quantity: self.quantity,
             fingerprint: String::new(),
             request: self.request.name.clone(),

@@ -13,14 +13,20 @@ use crate::wire::rule::{Activity, SeenLease};
 const MOST_KEYS: usize = 64;
 
 /// What one intent was seen to do.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Seen {
-    last: RunTime,
-    longest_gap: Duration,
-    /// How often in a row a step was refused, by where and which.
-    refused: HashMap<(Option<InstanceId>, Rc<str>), u32>,
+    places: Vec<(Option<InstanceId>, Place)>,
     lease: Option<SeenLease>,
     keys: Vec<Rc<str>>,
+}
+
+/// What it was seen to do at one instance.
+#[derive(Debug)]
+struct Place {
+    last: RunTime,
+    longest_gap: Duration,
+    /// How often in a row a step at a key was refused.
+    refused: HashMap<Rc<str>, u32>,
 }
 
 #[derive(Debug, Default)]
@@ -34,13 +40,22 @@ impl Busy {
         &mut self,
         step: &Step<Rc<str>>,
         among: &[IntentId],
+        instance: Option<InstanceId>,
         now: RunTime,
     ) {
-        step.intent.iter().chain(among).for_each(|intent| self.asked_of(*intent, step, now));
+        let whose = step.intent.iter().chain(among);
+        whose.for_each(|intent| self.asked_of(*intent, step, instance, now));
     }
 
-    fn asked_of(&mut self, intent: IntentId, step: &Step<Rc<str>>, now: RunTime) {
-        let seen = self.moves(intent, now);
+    fn asked_of(
+        &mut self,
+        intent: IntentId,
+        step: &Step<Rc<str>>,
+        instance: Option<InstanceId>,
+        now: RunTime,
+    ) {
+        let seen = self.seen.entry(intent).or_default();
+        seen.moves(instance, now);
         if step.wire == Wire::Redis
             && let Some(key) = &step.subject
             && seen.keys.len() < MOST_KEYS
@@ -69,14 +84,14 @@ impl Busy {
         instance: Option<InstanceId>,
         now: RunTime,
     ) {
-        let seen = self.moves(intent, now);
+        let seen = self.seen.entry(intent).or_default();
+        let place = seen.moves(instance, now);
         let Some(key) = step.subject.as_ref().filter(|_| step.wire == Wire::Redis) else { return };
-        let place = (instance, Rc::clone(key));
         if step.is_refused() {
-            *seen.refused.entry(place).or_insert(0) += 1;
+            *place.refused.entry(Rc::clone(key)).or_insert(0) += 1;
             return;
         }
-        seen.refused.remove(&place);
+        place.refused.remove(key);
         match step.role {
             Some(Role::Lock) if step.is_done() => {
                 seen.lease = Some(SeenLease {
@@ -89,19 +104,6 @@ impl Busy {
         }
     }
 
-    fn moves(&mut self, intent: IntentId, now: RunTime) -> &mut Seen {
-        let seen = self.seen.entry(intent).or_insert_with(|| Seen {
-            last: now,
-            longest_gap: Duration::ZERO,
-            refused: HashMap::new(),
-            lease: None,
-            keys: Vec::new(),
-        });
-        seen.longest_gap = seen.longest_gap.max(now.since(seen.last));
-        seen.last = now;
-        seen
-    }
-
     pub(in crate::wire) fn lease(&self, intent: IntentId) -> Option<SeenLease> {
         self.seen.get(&intent)?.lease.clone()
     }
@@ -112,17 +114,33 @@ impl Busy {
     }
 
     pub(in crate::wire) fn activity(&self, intents: &[IntentId]) -> Vec<Activity> {
-        let of = |intent: &IntentId| {
-            let seen = self.seen.get(intent)?;
-            let rows = seen.refused.values().copied();
-            Some(Activity {
-                intent: *intent,
-                last: seen.last,
-                longest_gap: seen.longest_gap,
-                refused_in_row: rows.min().unwrap_or(0),
-                refused: u32::try_from(seen.refused.len()).unwrap_or(u32::MAX),
-            })
-        };
-        intents.iter().filter_map(of).collect()
+        let seen = intents.iter().filter_map(|intent| Some((*intent, self.seen.get(intent)?)));
+        let places = seen.flat_map(|(intent, seen)| {
+            let of = move |(instance, place): &(_, Place)| Activity {
+                intent,
+                instance: *instance,
+                last: place.last,
+                longest_gap: place.longest_gap,
+                refused_in_row: place.refused.values().copied().min().unwrap_or(0),
+            };
+            seen.places.iter().map(of)
+        });
+        places.collect()
+    }
+}
+
+impl Seen {
+    /// It is at work at this instance.
+    fn moves(&mut self, instance: Option<InstanceId>, now: RunTime) -> &mut Place {
+        let known = self.places.iter().position(|(other, _)| *other == instance);
+        let at = known.unwrap_or_else(|| {
+            let place = Place { last: now, longest_gap: Duration::ZERO, refused: HashMap::new() };
+            self.places.push((instance, place));
+            self.places.len() - 1
+        });
+        let place = &mut self.places[at].1;
+        place.longest_gap = place.longest_gap.max(now.since(place.last));
+        place.last = now;
+        place
     }
 }
