@@ -21,6 +21,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "DEFECTS", value_delimiter = ',')]
     defects: Option<Vec<String>>,
 
+    /// Arm none of the profile's faults: the same load behind the same proxies, which proves nothing
+    #[arg(long)]
+    disarm: bool,
+
     /// Seed of every random choice, in place of the profile's
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
@@ -49,6 +53,9 @@ pub(crate) async fn run(args: RunArgs, interrupts: &Interrupts) -> Result<Exit, 
     if let Some(seed) = args.seed {
         profile.seed = seed;
     }
+    if args.disarm {
+        disarm(&mut profile)?;
+    }
     let secrets = drill::secrets(&profile);
     let Outcome { result, trouble } = perform(profile, args.results, interrupts).await?;
     ui::result(&match args.format {
@@ -64,6 +71,19 @@ pub(crate) async fn run(args: RunArgs, interrupts: &Interrupts) -> Result<Exit, 
         }
         None => Ok(exit_of(&result)),
     }
+}
+
+/// Leaves all faults as they are, and arms none of them.
+fn disarm(profile: &mut Profile) -> Result<(), Failure> {
+    let mut faults = profile.phases.iter_mut().flat_map(|phase| &mut phase.faults).peekable();
+    if faults.peek().is_none() {
+        return Err(Failure::usage(
+            "--disarm leaves the faults of a profile unarmed, and this one has none",
+            "Leave --disarm out.",
+        ));
+    }
+    faults.for_each(|fault| fault.armed = false);
+    Ok(())
 }
 
 /// Runs one drill and tells its progress; `demo` uses it too.

@@ -1,0 +1,21 @@
+//! The experiments: one step of a drill is held, lost or answered, and the defect that shows then is found at
+//! the first try.
+//!
+//! Each pair has a profile under `profiles/experiments/`. The correct shop passes it, and with its fault
+//! disarmed it proves nothing.
+
+#[path = "../drill/checks.rs"]
+#[expect(dead_code, reason = "shared with the tests of drills, which use all of it")]
+mod checks;
+#[path = "../common/footprint.rs"]
+#[expect(dead_code, reason = "likewise")]
+mod footprint;
+#[path = "../drill/rig.rs"]
+#[expect(dead_code, reason = "likewise")]
+mod rig;
+#[path = "../common/waiting.rs"]
+mod waiting;
+
+mod pairs;
+mod table;
+mod table_a;
