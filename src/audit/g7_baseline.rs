@@ -3,8 +3,10 @@
 //! The detail lists what the schema itself forbids, because it decides how a clean result reads:
 //! held by the service, or held by the last unique index.
 
+use std::collections::HashSet;
+
 use crate::codes::G7;
-use crate::history::{Constraint, ConstraintKind, RunTime};
+use crate::history::{Cause, Constraint, ConstraintKind, IntentId, RunTime};
 use crate::profile::Burst;
 
 use super::bench::Bench;
@@ -31,10 +33,15 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
 fn wrong_shelf(bench: &Bench<'_>) -> Option<String> {
     let (profile, baseline) = (bench.case.profile, bench.case.baseline);
     profile.audit.stock.as_ref()?;
+    // What a probe buys is another product.
+    let attempts = bench.case.history.attempts.iter();
+    let probes = attempts.filter(|it| it.cause == Cause::Probe).map(|it| it.intent);
+    let probes: HashSet<IntentId> = probes.collect();
     for (phase, place) in profile.phases.iter().zip(0..) {
         let Burst::LastUnit(burst) = &phase.burst else { continue };
         let intents = bench.case.history.intents.iter();
-        let mut products = intents.filter(|it| it.phase.0 == place).map(|it| it.product);
+        let of_phase = intents.filter(|it| it.phase.0 == place && !probes.contains(&it.id));
+        let mut products = of_phase.map(|it| it.product);
         let wrong = products.find_map(|product| {
             let available = baseline.stock.get(product.to_string().as_str())?.available;
             (available != i64::from(burst.stock)).then_some((product, available))
