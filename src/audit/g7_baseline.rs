@@ -3,8 +3,10 @@
 //! The detail lists what the schema itself forbids, because it decides how a clean result reads:
 //! held by the service, or held by the last unique index.
 
+use std::collections::HashSet;
+
 use crate::codes::G7;
-use crate::history::{Constraint, ConstraintKind, RunTime};
+use crate::history::{Cause, Constraint, ConstraintKind, Intent, IntentId, RunTime};
 use crate::profile::Burst;
 
 use super::bench::Bench;
@@ -27,14 +29,18 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
 }
 
 /// A last unit that isn't the last one: with plenty on the shelf nobody is turned away, and nothing is
-/// proved.
+/// proved. What the probes behind a fault buy has a shelf of its own.
 fn wrong_shelf(bench: &Bench<'_>) -> Option<String> {
     let (profile, baseline) = (bench.case.profile, bench.case.baseline);
     profile.audit.stock.as_ref()?;
+    let attempts = bench.case.history.attempts.iter();
+    let probes: HashSet<IntentId> =
+        attempts.filter(|it| it.cause == Cause::Probe).map(|it| it.intent).collect();
     for (phase, place) in profile.phases.iter().zip(0..) {
         let Burst::LastUnit(burst) = &phase.burst else { continue };
         let intents = bench.case.history.intents.iter();
-        let mut products = intents.filter(|it| it.phase.0 == place).map(|it| it.product);
+        let buys = |it: &&Intent| it.phase.0 == place && !probes.contains(&it.id);
+        let mut products = intents.filter(buys).map(|it| it.product);
         let wrong = products.find_map(|product| {
             let available = baseline.stock.get(product.to_string().as_str())?.available;
             (available != i64::from(burst.stock)).then_some((product, available))
