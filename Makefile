@@ -1,6 +1,6 @@
 # `make drill` and `make test` are all that a fresh Debian or Ubuntu with Rust needs.
 
-.PHONY: drill demo test lint docs bench soak fuzz transparency
+.PHONY: drill demo test lint docs bench soak fuzz transparency drivers
 
 # The main drill in the lab: every way in which buyers ask twice, at a correct order service.
 drill:
@@ -36,6 +36,7 @@ soak:
 	@.ci/prepare
 	cargo test --release --locked --test soak -- --ignored --nocapture --test-threads=1
 	@.ci/transparency
+	@.ci/drivers
 	@.ci/fuzz
 
 # The codecs of the wire against anything, FUZZ_SECONDS (3600) for all protocols at once.
@@ -48,3 +49,9 @@ fuzz:
 transparency:
 	@.ci/prepare test
 	@.ci/transparency
+
+# What eight drivers tell their applications when a rule meets them, and what is in the servers then.
+# Installs clients likewise.
+drivers:
+	@.ci/prepare test
+	@.ci/drivers

@@ -77,9 +77,13 @@ impl Line<'_> {
             Some(order) => format!(" order {order}"),
             None => String::new(),
         });
+        let is_marked = marks.iter().any(|mark| is_at(mark, step));
+        if is_marked {
+            what.push_str(&passed_on(step));
+        }
         what.push_str(&ending(step));
-        if marks.iter().any(|mark| is_at(mark, step)) {
-            what.push_str(&withheld(step));
+        if is_marked {
+            what.push_str(&told(step));
         }
         if self.times > 1 {
             what.push_str(&format!(", {} times until {}", thousands(self.times), self.last));
@@ -186,21 +190,19 @@ fn is_at(mark: &Struck, step: &Step) -> bool {
     mark.step.as_ref().is_some_and(|fired| (fired.link, fired.asked) == (step.link, step.asked))
 }
 
-/// What a fault did to its way: when its request was passed on, and when its reply.
-fn withheld(step: &Step) -> String {
-    let is_late = |from: RunTime, to: RunTime| to.since(from) >= LATE;
-    let mut what = String::new();
-    if let Some(sent) = step.forwarded.filter(|&sent| is_late(step.asked, sent)) {
-        what.push_str(&format!(", passed on at {sent}"));
-    }
+/// When its request was passed on, where that took long.
+fn passed_on(step: &Step) -> String {
+    let late = step.forwarded.filter(|&sent| sent.since(step.asked) >= LATE);
+    late.map_or_else(String::new, |sent| format!(", passed on at {sent}"))
+}
+
+/// When its reply was passed on, where that took long or never happened.
+fn told(step: &Step) -> String {
     match (step.answered, step.delivered) {
-        (Some(answered), Some(told)) if is_late(answered, told) => {
-            what.push_str(&format!(", told at {told}"));
-        }
-        (Some(_), None) => what.push_str(", and nobody was told"),
-        _ => {}
+        (Some(answered), Some(told)) if told.since(answered) >= LATE => format!(", told at {told}"),
+        (Some(_), None) => ", and nobody was told".to_owned(),
+        _ => String::new(),
     }
-    what
 }
 
 /// Who can have made the steps of a witness.

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use crate::history::{IntentId, RunTime, Step, StepEnd};
+use crate::history::{IntentId, RunTime, Step};
 
 use super::orders::Failing;
 use super::rules::ArmedRule;
@@ -30,7 +30,7 @@ pub(super) struct Exchange {
     request_end: Option<u64>,
     /// Where its reply ends among the bytes of the server.
     reply_end: Option<u64>,
-    is_noise: bool,
+    pub(super) is_noise: bool,
     /// Those whose it may be, where that isn't certain.
     pub(super) among: Among,
     /// The rules that mean steps of its kind.
@@ -140,16 +140,14 @@ impl Exchanges {
         }
     }
 
-    /// Lets go of the steps that are over; `write` is shown each, noise left out.
-    pub(super) fn close(&mut self, mut write: impl FnMut(&Step<Rc<str>>)) {
+    /// Lets go of the steps that are over; `write` is shown each.
+    pub(super) fn close(&mut self, mut write: impl FnMut(&Exchange)) {
         let is_over = |exchange: &Exchange| exchange.step.delivered.is_some() || self.is_ended;
         let over = self.open.iter().take_while(|exchange| is_over(exchange));
         let mut count = 0;
         for exchange in over {
             count += 1;
-            if !exchange.is_noise {
-                write(&exchange.step);
-            }
+            write(exchange);
         }
         self.open.drain(..count);
         self.first += count as u64;
@@ -185,16 +183,13 @@ impl Exchanges {
         others
     }
 
-    pub(super) fn unanswered(&self) -> impl Iterator<Item = u64> {
+    /// Requests of intents whose client hasn't heard what they came to.
+    pub(super) fn undelivered(&self) -> impl Iterator<Item = u64> {
         let open = self.open.iter().filter(|exchange| {
-            exchange.step.end == StepEnd::Unanswered
+            exchange.step.delivered.is_none()
                 && exchange.step.intent.is_some()
                 && !exchange.is_noise
         });
         open.map(|exchange| exchange.identity)
-    }
-
-    pub(super) fn has_unanswered(&self) -> bool {
-        self.unanswered().next().is_some()
     }
 }

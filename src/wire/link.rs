@@ -130,6 +130,7 @@ impl<T: Talk> Link<T> {
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Broken>> {
         loop {
             if self.fate.is_some() {
+                self.notes.orphan();
                 return self.meet_its_fate(context);
             }
             if !self.notes.is_of_this_epoch() {

@@ -6,7 +6,7 @@ use crate::history::{FiringEnd, InstanceId, LinkFacts, LinkId, RunTime};
 
 use super::counts::{Counts, Side};
 use super::event::ProxyEvent;
-use super::exchanges::Exchanges;
+use super::exchanges::{Exchange, Exchanges};
 use super::fate::{Fate, Silence};
 use super::observer::Observer;
 use super::orders::Orders;
@@ -31,6 +31,7 @@ pub(super) struct Notes {
     opened: RunTime,
     has_stream: bool,
     is_written: bool,
+    is_orphaned: bool,
 }
 
 impl Notes {
@@ -54,6 +55,7 @@ impl Notes {
             opened,
             has_stream: false,
             is_written: false,
+            is_orphaned: false,
             observer,
         }
     }
@@ -164,14 +166,29 @@ impl Notes {
         }
     }
 
+    /// The client won't hear any more what its requests came to: the same request on another connection
+    /// is one that is asked again.
+    pub(super) fn orphan(&mut self) {
+        if !std::mem::replace(&mut self.is_orphaned, true) {
+            let instance = self.observer.instance(self.door);
+            self.observer.orphans.borrow_mut().add(instance, self.exchanges.undelivered());
+        }
+    }
+
     /// Writes the steps down that are over.
     fn write_steps(&mut self) {
         let (mut steps, mut lost) = (0, 0);
         let mut exchanges = std::mem::take(&mut self.exchanges);
-        exchanges.close(|step| {
-            self.write_link();
-            self.observer.ledger.step(step, |count| lost += count);
-            steps += 1;
+        exchanges.close(|Exchange { step, is_noise, failing, .. }| {
+            if let Some(failing) = failing {
+                let is_told = step.delivered.is_some();
+                self.has_not_failed(failing, if is_told { FiringEnd::AtOnce } else { self.left });
+            }
+            if !is_noise {
+                self.write_link();
+                self.observer.ledger.step(step, |count| lost += count);
+                steps += 1;
+            }
         });
         self.exchanges = exchanges;
         self.count(|counts| {
@@ -199,11 +216,8 @@ impl Drop for Notes {
     fn drop(&mut self) {
         self.observer.is_over(self.link);
         self.end_orders(self.left);
+        self.orphan();
         self.exchanges.end();
-        if self.exchanges.has_unanswered() {
-            let instance = self.observer.instance(self.door);
-            self.observer.orphans.borrow_mut().add(instance, self.exchanges.unanswered());
-        }
         self.write_steps();
         self.write_link();
         self.count(|counts| counts.open -= 1);

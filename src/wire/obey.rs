@@ -277,6 +277,12 @@ impl Notes {
         rules.ended(fault, failing.firing, now, FiringEnd::AtOnce);
     }
 
+    /// What stood in the place of the step was never reached, or nobody could be told of it.
+    pub(super) fn has_not_failed(&self, failing: &Failing, how: FiringEnd) {
+        let (rules, now) = (&self.observer.rules, self.observer.clock.now());
+        rules.ended(failing.decided.rule.rule.fault, failing.firing, now, how);
+    }
+
     /// The client has closed its end behind ours.
     pub(super) fn client_is_cut_off(&self, rule: &ArmedRule, firing: u32) {
         let now = self.observer.clock.now();

@@ -123,6 +123,26 @@ fn a_firing_without_effect_or_end_or_at_another_step_proves_nothing() {
     assert!(assert_doubted(&drill, "G2").contains("elsewhere than at its step"));
 }
 
+#[test]
+fn a_swap_that_a_step_sets_off_is_proved_by_the_other_server() {
+    let swapped = |links: u64| {
+        let mut drill = served();
+        let trigger = at_step(Wire::Postgres, "COMMIT", None, StepPoint::After);
+        let swap = Act::SwapUpstream { wire: Wire::Redis };
+        let mut hurt = Hurt::new(&mut drill, (trigger, swap));
+        let at = hurt.fires_at(COMMIT, 2, StepPoint::After).0;
+        hurt.proves(at + 200, Proof::ServerAnswered { answer: "COMMIT".to_owned() });
+        hurt.ends(at + 200, FiringEnd::AtOnce);
+        hurt.fires(at + 210, None, None);
+        hurt.proves(at + 220, Proof::Swapped { links });
+        hurt.ends(at + 220, FiringEnd::AtOnce);
+        hurt.heals(at + 1_000);
+        drill
+    };
+    assert_eq!(swapped(1).judge().verdict, Verdict::Passed);
+    assert!(assert_doubted(&swapped(0), "G2").contains("no effect of 2 of 2 firings"));
+}
+
 /// Two attempts for each of three users; the second of user 1 comes after the first's answer.
 fn asked_again() -> Drill {
     let mut drill = Drill::clean(3, 2);

@@ -3,10 +3,14 @@
 use std::time::Duration;
 
 use dupeproof::codes::{all, find};
-use dupeproof::history::{Exit, InstanceId, IntentId, LinkId, OrderRow, Role, RunTime, Step, Wire};
+use dupeproof::history::{
+    Exit, FiringEnd, InstanceId, IntentId, LinkId, OrderRow, Proof, Role, RunTime, Step, StepPoint,
+    Wire,
+};
 use dupeproof::story::tell;
 
 use crate::fixture::*;
+use crate::struck::{Hurt, commit_held};
 use crate::wires::{Hand, Lock, Shop, Stock, link, served_by, sql, watched};
 
 fn told(drill: &Drill) -> Vec<String> {
@@ -120,6 +124,30 @@ fn two_orders_are_told_by_the_wires_that_saw_them() {
     insta::assert_snapshot!(told(&drill).join("\n"));
     let therefore = &drill.judge().findings[0].therefore[0];
     insta::assert_snapshot!(therefore);
+}
+
+#[test]
+fn a_commit_that_was_held_is_told_with_the_unlock_before_it() {
+    let mut drill = raced();
+    // The second attempt, moved to where the first one's COMMIT is held.
+    let commit = drill.history.steps.iter_mut().find(|it| &*it.verb == "COMMIT").unwrap();
+    let held = commit.asked;
+    let over = RunTime(held.0 + 15_000);
+    (commit.forwarded, commit.intent) = (Some(over), Some(IntentId(0)));
+    (commit.answered, commit.delivered) =
+        (Some(RunTime(over.0 + 200)), Some(RunTime(over.0 + 210)));
+    drill.history.attempts[1].completed = Some(RunTime(over.0 - 100));
+    drill.history.attempts[0].completed = Some(RunTime(over.0 + 1_000));
+    drill.end();
+    let mut hurt = Hurt::new(&mut drill, commit_held());
+    let first = hurt.drill.history.steps.iter().position(|it| &*it.verb == "COMMIT").unwrap();
+    let later = hurt.drill.history.steps.split_off(first + 1);
+    hurt.fires_at("postgres COMMIT", 0, StepPoint::Before);
+    hurt.drill.history.steps.extend(later);
+    hurt.proves(held.0 + 10, Proof::ServerNotAsked);
+    hurt.ends(over.0, FiringEnd::OthersAnswered);
+    hurt.heals(over.0 + 10);
+    insta::assert_snapshot!(told(&drill).join("\n"));
 }
 
 #[test]

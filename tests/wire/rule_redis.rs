@@ -20,7 +20,7 @@ fn get(point: StepPoint, act: WireAct) -> Rule {
     rule(point, Wire::Redis, "GET", act)
 }
 
-fn brings_nothing(mut end: &TcpStream) -> bool {
+pub fn brings_nothing(mut end: &TcpStream) -> bool {
     end.set_read_timeout(Some(Duration::from_millis(60))).unwrap();
     let read = end.read(&mut [0; 16]);
     end.set_read_timeout(Some(crate::ends::LIMIT)).unwrap();

@@ -94,13 +94,17 @@ impl Watched {
 
     /// Ends the proxies and reads what they wrote.
     pub async fn end(self) -> Seen {
+        let seen = self.end_of_liars().await;
+        seen.history.steps.iter().for_each(assert_in_order);
+        seen
+    }
+
+    /// The same where a server answers what it wasn't asked.
+    pub async fn end_of_liars(self) -> Seen {
         let wires = self.proxies.stop().await.unwrap();
         self.writer.seal().unwrap();
         let history = History::read(&self.folder.path().join("journal.jsonl")).unwrap();
         assert!(history.sealed);
-        for step in &history.steps {
-            assert_in_order(step);
-        }
         Seen { history, wires }
     }
 }

@@ -75,7 +75,10 @@ fn account(bench: &Bench<'_>, fault: &Fault<'_>) -> FaultAccount {
         armed: fault.armed.is_some(),
         planned: u64::from(fault.plan.at_least),
         fired: fault.firings.len() as u64,
-        with_effect: fault.firings.iter().filter(|shot| shot.has_effect()).count() as u64,
+        with_effect: {
+            let has_effect = |shot: &&Shot<'_>| shot.has_effect_of(&fault.plan.act);
+            fault.firings.iter().filter(has_effect).count() as u64
+        },
         hit: hits.len() as u64,
         ended,
         firings: fault.firings.iter().take(SHOWN).map(|shot| firing(bench, shot)).collect(),

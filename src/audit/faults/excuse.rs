@@ -78,11 +78,11 @@ impl Excuses {
     fn waits(&mut self, case: &Case<'_>, shot: &Shot<'_>, kind: Kind, limit: Duration) {
         let (begin, end) = (shot.window.begin, shot.window.end);
         let time = (begin, end.plus(limit));
-        let owner = shot.firing.step.as_ref().and_then(|step| step.intent);
+        let owners: Vec<IntentId> = shot.owners().collect();
         let under_way = case.history.attempts.iter().filter(|it| meets(it, begin, end));
         for attempt in under_way {
             stretch(&mut self.put_off, attempt.intent, time);
-            if kind == Kind::Wait && owner != Some(attempt.intent) {
+            if kind == Kind::Wait && !owners.contains(&attempt.intent) {
                 stretch(&mut self.held_up, attempt.intent, time);
             }
         }
@@ -111,11 +111,11 @@ impl Excuses {
 /// Who made a held step. It can't have been answered before the hold was over, and of several that weren't
 /// it is taken to be the first: the others waited for it.
 pub fn maker(case: &Case<'_>, shot: &Shot<'_>) -> Option<AttemptId> {
-    let intent = shot.firing.step.as_ref()?.intent?;
+    let owners: Vec<IntentId> = shot.owners().collect();
     let held = shot.window.begin;
     let over = shot.end.map_or(held, |(at, _)| at);
     let instance = shot.firing.instance;
-    let own = case.history.attempts.iter().filter(|it| it.intent == intent);
+    let own = case.history.attempts.iter().filter(|it| owners.contains(&it.intent));
     let there = own.filter(|it| instance.is_none_or(|id| it.instance == id));
     let waiting = there.filter(|it| meets(it, held, held));
     let waiting = waiting.filter(|it| it.completed.is_none_or(|end| end >= over));

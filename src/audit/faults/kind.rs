@@ -52,6 +52,18 @@ pub fn is_effect(proof: &Proof) -> bool {
     }
 }
 
+/// Whether a proof is of what an act does, and not only of the step that set it off.
+pub fn is_effect_of(act: &str, proof: &Proof) -> bool {
+    let is_its = match act {
+        "swap-upstream" => matches!(proof, Proof::Swapped { .. }),
+        "partition" => matches!(proof, Proof::Cut { .. }),
+        "expire" => matches!(proof, Proof::KeysGone { .. } | Proof::KeysExpired { .. }),
+        "take-lease" => matches!(proof, Proof::KeysTaken { .. }),
+        _ => true,
+    };
+    is_its && is_effect(proof)
+}
+
 /// Whether a fault takes a server away from an instance, or what the server knew.
 pub fn is_outage(fault: &Fault<'_>, wire: Wire) -> bool {
     matches!(&*fault.plan.act, "partition" | "black-hole" | "fail" | "swap-upstream")

@@ -13,7 +13,7 @@ mod window;
 pub(super) use account::accounts;
 pub use account::{FaultAccount, FiringAccount, end_words};
 pub(super) use excuse::{Excuses, maker};
-pub(super) use kind::{Kind, is_effect, is_outage};
+pub(super) use kind::{Kind, is_effect, is_effect_of, is_outage};
 pub(super) use window::{Window, meets};
 
 use std::collections::BTreeMap;
@@ -54,15 +54,25 @@ pub(super) struct Shot<'a> {
 }
 
 impl Shot<'_> {
-    /// The intents that it was aimed at, and those that shared its connection.
+    /// The intents that its step was of, or may have been.
+    pub fn owners(&self) -> impl Iterator<Item = IntentId> {
+        let step = self.firing.step.iter();
+        step.flat_map(|step| step.intent.into_iter().chain(step.among.iter().copied()))
+    }
+
+    /// The same, and those that shared its connection.
     pub fn named(&self) -> impl Iterator<Item = IntentId> {
-        let own = self.firing.step.as_ref().and_then(|step| step.intent);
-        own.into_iter().chain(self.firing.also_hit.iter().copied())
+        self.owners().chain(self.firing.also_hit.iter().copied())
     }
 
     /// Whether the peer showed what it did.
     pub fn has_effect(&self) -> bool {
         self.proofs.iter().any(|(_, proof)| is_effect(proof))
+    }
+
+    /// The same, of what its act is there for.
+    pub fn has_effect_of(&self, act: &str) -> bool {
+        self.proofs.iter().any(|(_, proof)| is_effect_of(act, proof))
     }
 
     /// When keys were deleted by it before their time.

@@ -9,7 +9,7 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use crate::history::Role;
+use crate::history::{FiringEnd, Role};
 use crate::profile::Failure;
 use crate::wire::codec::Edit;
 use crate::wire::exchanges::ExchangeId;
@@ -85,13 +85,14 @@ impl Poison {
         notes: &mut Notes,
     ) -> Option<Rc<[u8]>> {
         let exchange = notes.exchanges.get(id)?;
-        let failing = exchange.failing.clone()?;
+        let failing = exchange.failing.take()?;
         let Failure::Postgres { sqlstate, message } = &failing.failure else { return None };
         self.is_hiding = failing.ends_transaction;
         let is_ours = trouble.code == SYNTAX_ERROR
             && trouble.message.windows(9).any(|word| word == b"dupeproof");
         if !is_ours {
             // The step failed by itself before it could be failed.
+            notes.has_not_failed(&failing, FiringEnd::AtOnce);
             return None;
         }
         let instead = error("ERROR", sqlstate, message);

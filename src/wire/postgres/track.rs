@@ -134,6 +134,7 @@ impl Tracker {
         // A Flush asks for what has been answered so far, and its sender may wait for that.
         if !keeps_on || matches!(request, Request::Flush) {
             notes.orders.requests.undecided = None;
+            self.began = self.began.map(|(when, _)| (when, at.end));
         }
     }
 
@@ -149,7 +150,10 @@ impl Tracker {
         let values: Vec<&[u8]> = values.iter().map(String::as_bytes).collect();
         let carried =
             Carried { sql: sql.map(|sql| sql.bytes), values: &values, ..Carried::default() };
-        let begin = self.began.map_or(at.start, |(_, begin)| begin);
+        // What leads to an execution does nothing by itself, and may have left.
+        let began = self.began.map(|(_, begin)| begin);
+        let begin = began.filter(|begin| notes.orders.requests.is_in_time(*begin));
+        let begin = begin.unwrap_or(at.start);
         let Some(decided) = notes.step_is_asked(id, begin, &carried) else { return };
         let is_query = matches!(self.awaited.back(), Some(Awaited::Query(_)));
         self.poison.request(decided, id, begin, at, is_query, notes);
