@@ -32,6 +32,12 @@ const LINT: Lint = Lint {
     help: "name what a lock protects in its key; call nobody from within a transaction",
 };
 
+const PAYMENT: Lint = Lint {
+    code: &L12,
+    what: "a request waited for a payment that it has no part in",
+    help: "commit before the provider is called, and write what it said in a transaction of its own",
+};
+
 /// A request that was held.
 struct Held<'b, 'a> {
     shot: &'b Shot<'a>,
@@ -64,7 +70,15 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let mut sights = Vec::new();
     let mut seen: BTreeSet<IntentId> = BTreeSet::new();
     for hold in &holds {
-        for attempt in bench.case.history.attempts.iter().filter(|it| is_meanwhile(hold, it)) {
+        let meanwhile = bench.case.history.attempts.iter().filter(|it| is_meanwhile(hold, it));
+        if hold.is_payment {
+            let meanwhile: Vec<&Attempt> = meanwhile.collect();
+            // One of them is the one that pays.
+            strangers += meanwhile.len().saturating_sub(1) as u64;
+            sights.extend(behind_payment(bench, hold, &fired, &meanwhile));
+            continue;
+        }
+        for attempt in meanwhile {
             let intent = bench.case.history.intent(attempt.intent);
             if !is_stranger(hold, intent) {
                 continue;
@@ -84,7 +98,8 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
         sights.len(),
         plural(strangers, "request beside it", "requests beside it")
     );
-    Ruling::of(&L12, detail, LINT.finding(bench, &sights).into_iter().collect())
+    let lint = if holds.iter().all(|hold| hold.is_payment) { PAYMENT } else { LINT };
+    Ruling::of(&L12, detail, lint.finding(bench, &sights).into_iter().collect())
         .unless_none(strangers as usize, "nobody else was under way during a hold")
 }
 
@@ -94,10 +109,12 @@ fn held<'b, 'a>(bench: &Bench<'a>, fault: &Fault<'a>, shot: &'b Shot<'a>) -> Opt
     let is_commit = step.wire == Wire::Postgres && step.name.starts_with("postgres COMMIT");
     let (end, how) = shot.end?;
     let is_own = matches!(how, FiringEnd::OwnHold);
-    if fault.kind() != Kind::Wait || !(is_payment || is_commit) || is_own {
+    let is_somebodys = step.intent.is_some() || is_payment;
+    if fault.kind() != Kind::Wait || !(is_payment || is_commit) || is_own || !is_somebodys {
         return None;
     }
-    let intent = bench.case.history.intents.get(step.intent?.0 as usize)?;
+    let whose = step.intent.or(step.among.first().copied())?;
+    let intent = bench.case.history.intents.get(whose.0 as usize)?;
     let (begin, keys, vain) = (shot.at, Vec::new(), None);
     let mut held = Held { shot, intent, is_payment, begin, end, keys, vain };
     held.keys = kept(bench, &held);
@@ -113,9 +130,6 @@ fn is_meanwhile(hold: &Held<'_, '_>, attempt: &Attempt) -> bool {
 
 fn is_stranger(hold: &Held<'_, '_>, intent: &Intent) -> bool {
     let own = hold.intent;
-    if hold.is_payment {
-        return intent.id != own.id && (intent.entity.is_none() || intent.entity != own.entity);
-    }
     intent.id != own.id
         && intent.user != own.user
         && intent.key != own.key
@@ -132,12 +146,7 @@ fn waited<'a>(
 ) -> Option<Sight<'a>> {
     let steps: Vec<Placed<'a>> = bench.trace.steps.of_intent(attempt.intent).collect();
     let is_held_itself = |at: &Placed<'_>| fired.contains(&(at.step.link, at.step.asked));
-    let blocked = steps.iter().find(|at| {
-        at.step.wire == Wire::Postgres
-            && at.step.forwarded.is_some_and(|sent| sent.plus(WAIT) <= hold.end)
-            && at.step.answered.is_some_and(|answered| answered >= hold.end)
-            && !is_held_itself(at)
-    });
+    let blocked = steps.iter().find(|at| is_behind(hold, at) && !is_held_itself(at));
     let refused = || steps.iter().find(|at| is_refused_by(bench, hold, at));
     let polls = || polled(bench, hold, &steps);
     let at = blocked.or_else(refused).copied().or_else(polls).or(hold.vain)?;
@@ -149,17 +158,56 @@ fn waited<'a>(
     let name = hold.shot.firing.step.as_ref().map_or("", |step| &step.name);
     let because = format!(
         "{} waited at least {}, because {} of it {what} from {} until {name} of {} was let go at {}, and the \
-         two share {}",
+         two share neither user, key nor product",
         bench.case.history.intent(attempt.intent).key,
         span(waited),
         at.name(),
         at.step.asked,
         hold.intent.key,
-        hold.end,
-        if hold.is_payment { "no order" } else { "neither user, key nor product" }
+        hold.end
     );
     let subject = at.step.subject.as_deref().or(at.step.object.as_deref()).unwrap_or("a statement");
     Some(Sight { attempts: vec![attempt], subject: subject.to_owned(), steps: vec![at], because })
+}
+
+/// Whether a statement was under way when a hold ended, and had been for a while.
+fn is_behind(hold: &Held<'_, '_>, at: &Placed<'_>) -> bool {
+    at.step.wire == Wire::Postgres
+        && at.step.forwarded.is_some_and(|sent| sent.plus(WAIT) <= hold.end)
+        && at.step.answered.is_some_and(|answered| answered >= hold.end)
+}
+
+/// A statement of whomever that was answered only once a payment went on, as far as a request waited too.
+fn behind_payment<'a>(
+    bench: &Bench<'a>,
+    hold: &Held<'_, 'a>,
+    fired: &HashSet<(LinkId, RunTime)>,
+    meanwhile: &[&'a Attempt],
+) -> Option<Sight<'a>> {
+    let late: Vec<&Attempt> = meanwhile
+        .iter()
+        .copied()
+        .filter(|it| it.completed.is_none_or(|end| end >= hold.end))
+        .collect();
+    let at = bench.trace.steps.all().find(|at| {
+        is_behind(hold, at)
+            && at.step.forwarded >= Some(hold.begin)
+            && !fired.contains(&(at.step.link, at.step.asked))
+    })?;
+    if late.len() < 2 {
+        return None;
+    }
+    let because = format!(
+        "{} waited at least {}, because it was sent at {} while {} was held, and got no answer until that \
+         was let go at {}; a payment should keep nothing locked",
+        at.name(),
+        span(hold.end.since(at.step.asked)),
+        at.step.asked,
+        hold.shot.firing.step.as_ref().map_or("a payment", |step| &step.name),
+        hold.end
+    );
+    let subject = at.step.object.as_deref().unwrap_or("a statement").to_owned();
+    Some(Sight { attempts: late, subject, steps: vec![at], because })
 }
 
 /// A lock that names neither an intent nor a product, which one token had all the time, and which was

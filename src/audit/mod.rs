@@ -56,6 +56,7 @@ mod i16_fresh_key;
 mod i17_fence;
 mod i18_rejected_no_effect;
 mod i21_in_time;
+mod i22_retried;
 mod i24_redis_down;
 mod i25_agreed_answers;
 mod i25_replies_readable;
@@ -142,7 +143,7 @@ pub struct Case<'a> {
 }
 
 /// Every check, in the order of the gate table.
-const CHECKS: [fn(&Bench<'_>) -> Ruling; 54] = [
+const CHECKS: [fn(&Bench<'_>) -> Ruling; 55] = [
     i01_stock_not_negative::check,
     i02_one_order::check,
     i02_refused_inserts::check,
@@ -164,6 +165,7 @@ const CHECKS: [fn(&Bench<'_>) -> Ruling; 54] = [
     i17_fence::check,
     i18_rejected_no_effect::check,
     i21_in_time::check,
+    i22_retried::check,
     i24_redis_down::check,
     i25_replies_readable::check,
     i26_bad_keys::check,

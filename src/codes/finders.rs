@@ -49,6 +49,7 @@ const TABLE: &[Row] = &[
     ("I17", "Loads with proxies at a shop with fences: a hold that outlasts a lease, a Redis that forgets.", Some(STOCK)),
     ("I18", "`burst.mutated`, `burst.bad-keys` and `burst.last-unit`: attempts that are refused.", Some(ORDERS)),
     ("I21", "`burst.same-key`: duplicates that wait, and answers that they get meanwhile.", None),
+    ("I22", "`burst.same-key` with the first COMMIT held, above read committed.", None),
     ("I23", "`burst.sequential` past the life of the record.", Some(ORDERS)),
     ("I24", "Faults that take Redis away: `partition`, `black-hole`, `fail`, `swap-upstream`.", None),
     ("I25", "`burst.race` and `burst.last-unit`: reasons that don't fit the state; any reply that can't be read.", Some(ORDERS)),

@@ -359,6 +359,24 @@ pub static I21: Code = Code {
            and let the client come back.",
 };
 
+pub static I22: Code = Code {
+    id: "I22",
+    slug: "retried-by-the-service",
+    title: "40001 and deadlocks are retried",
+    severity: Some(Severity::Protected),
+    what: "PostgreSQL ended a transaction with 40001 or 40P01, which asks for nothing but another try, and the \
+           caller was told of a failure after the first one; or transactions ran into a deadlock at all. The \
+           data are right; whoever asked has to ask again.",
+    checked: "Statements that were answered with 40001 or 40P01, not by a fault of the drill: whether the \
+              attempt that they are certainly part of got a 5xx after this one try.",
+    causes: &[
+        "`ON CONFLICT` above read committed is taken for safe (D28)",
+        "a retry around the statement in place of the transaction",
+        "rows are locked in different orders (D71)",
+    ],
+    cure: "Repeat the whole transaction, a few times, with a pause; lock rows in one order everywhere.",
+};
+
 pub static I25: Code = Code {
     id: "I25",
     slug: "replies-can-be-read",
@@ -439,7 +457,7 @@ pub static I29: Code = Code {
 };
 
 /// All of them.
-pub static INVARIANTS: [&Code; 25] = [
+pub static INVARIANTS: [&Code; 26] = [
     &I01, &I02, &I03, &I03B, &I03C, &I04, &I05, &I06, &I07, &I08, &I08B, &I09, &I10, &I11, &I13,
-    &I14, &I16, &I17, &I18, &I21, &I24, &I25, &I26, &I27, &I29,
+    &I14, &I16, &I17, &I18, &I21, &I22, &I24, &I25, &I26, &I27, &I29,
 ];

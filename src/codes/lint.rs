@@ -188,7 +188,7 @@ pub static L12: Code = Code {
     checked: "While a fault held a request at COMMIT: requests of other intents, other users and other \
               products that were answered only after the hold, and of which the wires show a statement that \
               was answered behind it, or a lock that the held one had. While it held a payment: statements \
-              of any request for another order.",
+              of any other request.",
     causes: &[
         "one lock for all products (D10)",
         "a provider is called from within a transaction (D36)",

@@ -242,8 +242,11 @@ fn a_last_unit_with_plenty_on_the_shelf_proves_nothing() {
     let Burst::SameKey(crowd) = Drill::empty().profile.phases.remove(0).burst else {
         panic!("the fixture's burst is one of same keys")
     };
-    let drill = with_burst(3, 1, Burst::LastUnit(LastUnit { crowd, stock: 1 }));
+    let mut drill = with_burst(3, 1, Burst::LastUnit(LastUnit { crowd, stock: 1 }));
     assert!(assert_doubted(&drill, "G7").contains("wants 1 unit"));
+    // What asks whether the target answers again takes from other shelves.
+    drill.history.attempts.iter_mut().for_each(|attempt| attempt.cause = Cause::Probe);
+    assert_eq!(gate(&drill.judge(), "G7").state, GateState::Held);
 }
 
 #[test]

@@ -229,7 +229,7 @@ fn who_has_a_lock_of_its_own_or_wants_the_same_product_is_not() {
 }
 
 #[test]
-fn a_payment_that_is_held_holds_up_no_other_order() {
+fn a_payment_that_is_held_holds_up_nobody() {
     let mut drill = two_products();
     for facts in &mut drill.history.faults {
         if let dupeproof::history::FaultEvent::Fired(firing) = &mut facts.event {
@@ -252,7 +252,7 @@ fn a_payment_that_is_held_holds_up_no_other_order() {
     (hand.links, hand.now) = ([2, 3], 20_000);
     let write = hand.sql("SELECT 1 FROM orders FOR UPDATE", None, "SELECT 1");
     (write.answered, write.delivered) = (Some(RunTime(500_500)), Some(RunTime(500_600)));
-    assert!(found(&drill.judge(), "L12")[0].1.contains("share no order"));
+    assert!(found(&drill.judge(), "L12")[0].1.contains("keep nothing locked"));
 }
 
 #[test]

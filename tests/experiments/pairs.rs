@@ -54,6 +54,10 @@ fn a_correct_shop_passes_each_experiment() {
 fn an_experiment_whose_fault_is_disarmed_proves_nothing() {
     for pair in all() {
         let drilled = drill(pair, &["--defects", "", "--disarm"], 3);
-        assert_eq!(drilled.doubts(), ["G2"], "{pair:?}\n{}", drilled.text);
+        // Without the hold those of a staggered burst may not even meet (G1).
+        let doubts = drilled.doubts();
+        let (unfired, others): (Vec<_>, Vec<_>) = doubts.iter().partition(|code| **code == "G2");
+        assert!(!unfired.is_empty(), "{pair:?}\n{}", drilled.text);
+        assert!(others.iter().all(|code| **code == "G1"), "{pair:?}\n{}", drilled.text);
     }
 }

@@ -12,7 +12,6 @@ pub struct Pair {
 
 /// How loudly a defect is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(dead_code, reason = "each is some pair's as soon as all tables are there")]
 pub enum Found {
     /// Past the last line of defence, or the caller is misled: critical or contract.
     Violated,
@@ -40,6 +39,14 @@ impl Found {
 
 pub const fn violated(profile: &'static str, code: &'static str) -> Pair {
     Pair { profile, code, found: Found::Violated }
+}
+
+pub const fn protected(profile: &'static str, code: &'static str) -> Pair {
+    Pair { profile, code, found: Found::Protected }
+}
+
+pub const fn efficiency(profile: &'static str, code: &'static str) -> Pair {
+    Pair { profile, code, found: Found::Efficiency }
 }
 
 pub fn all() -> impl Iterator<Item = Pair> {
