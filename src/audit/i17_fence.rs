@@ -123,7 +123,7 @@ fn accepted<'a>(bench: &Bench<'a>, draws: &[Draw<'a>]) -> Vec<Accepted<'a>> {
             Some(transaction) => commits.get(&(write.step.link, transaction)).copied(),
             None => write.step.answered,
         };
-        if let Some(done) = done.filter(|_| draw.granted <= write.step.asked) {
+        if let Some(done) = done.filter(|_| draw.granted <= write.step.earliest()) {
             accepted.push(Accepted { write, fence: draw.fence, product, done });
         }
     }
@@ -147,7 +147,7 @@ fn fallen<'a>(bench: &Bench<'a>, draws: &[Draw<'a>]) -> Vec<Sight<'a>> {
         let mut highest: Option<&Draw<'a>> = None;
         let mut before = granted.into_iter().peekable();
         for draw in group {
-            while let Some(one) = before.next_if(|one| one.granted < draw.at.step.asked) {
+            while let Some(one) = before.next_if(|one| one.granted < draw.at.step.earliest()) {
                 highest = Some(
                     highest.map_or(one, |high| if one.fence > high.fence { one } else { high }),
                 );

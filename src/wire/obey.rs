@@ -204,6 +204,7 @@ impl Notes {
         let Some(standing) = &order.standing else { return Obeyed::Nothing };
         if point == StepPoint::Before {
             self.prove(&order.decided.rule, standing.firing, order.exchange, point);
+            self.exchanges.held(self.observer.clock.now());
         }
         self.end(&order, how);
         // What a client asks and doesn't wait for was never sent, as far as the server knows (S13).
