@@ -187,19 +187,21 @@ fn below_the_stored<'a>(draws: &[Draw<'a>], accepted: &[Accepted<'a>]) -> Vec<Si
     below.collect()
 }
 
-/// Writes that were accepted after one under a fence that isn't lower.
+/// Writes that were accepted after one under a fence that isn't lower: another holder's, or its own, once
+/// more.
 fn late<'a>(accepted: &[Accepted<'a>]) -> Vec<Sight<'a>> {
     let late = accepted.iter().filter_map(|write| {
-        let sent = write.write.step.asked;
-        let before = accepted.iter().filter(|it| {
-            it.product == write.product
-                && it.done < sent
-                && it.write.attempt.map(|it| it.id) != write.write.attempt.map(|it| it.id)
-        });
+        let sent = write.write.step.earliest();
+        let before = accepted.iter().filter(|it| it.product == write.product && it.done < sent);
         let newer = before.max_by_key(|it| it.fence).filter(|it| it.fence >= write.fence)?;
+        let attempt = |it: &Accepted<'_>| it.write.attempt.map(|attempt| attempt.id);
+        let who = match attempt(newer) == attempt(write) {
+            true => "a write was accepted twice under one fence",
+            false => "a late holder wrote",
+        };
         Some(sight(&[&newer.write, &write.write], write.product, format!(
-            "a late holder wrote, because {}, asked for at {sent}, was accepted under fence {}, after {} had \
-             been committed under {} by {}",
+            "{who}, because {}, asked for at {sent}, was accepted under fence {}, after {} had been \
+             committed under {} by {}",
             write.write.name(), write.fence, newer.write.name(), newer.fence, newer.done
         )))
     });
