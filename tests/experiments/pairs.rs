@@ -56,8 +56,8 @@ fn an_experiment_whose_fault_is_disarmed_proves_nothing() {
         let drilled = drill(pair, &["--defects", "", "--disarm"], 3);
         // Without the hold those of a staggered burst may not even meet (G1).
         let doubts = drilled.doubts();
-        let (unfired, others): (Vec<_>, Vec<_>) = doubts.iter().partition(|code| **code == "G2");
-        assert!(!unfired.is_empty(), "{pair:?}\n{}", drilled.text);
-        assert!(others.iter().all(|code| **code == "G1"), "{pair:?}\n{}", drilled.text);
+        assert!(doubts.contains(&"G2"), "{pair:?}\n{}", drilled.text);
+        let others: Vec<_> = doubts.iter().filter(|code| !["G1", "G2"].contains(code)).collect();
+        assert!(others.is_empty(), "{pair:?}: {others:?}\n{}", drilled.text);
     }
 }
