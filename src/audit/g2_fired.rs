@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use crate::codes::G2;
-use crate::history::{FiredStep, Proof, Role, Step};
+use crate::history::{FiredStep, Role, Step};
 use crate::profile::{self, Act, StepTrigger, Trigger};
 
 use super::bench::Bench;
@@ -78,7 +78,7 @@ fn trouble(bench: &Bench<'_>, fault: &Fault<'_>) -> Option<(String, String)> {
         let what = format!("`{name}` fired elsewhere than at its step: {}", of(astray));
         return Some((what, "report this: it is a mistake of dupeproof's".to_owned()));
     }
-    let mute = count(&|shot| !has_done_it(fault, shot));
+    let mute = count(&|shot| !shot.has_effect_of(&fault.plan.act));
     if fired - mute < due.max(1) {
         let what = format!("`{name}` fired, but the other side shows no effect of {}", of(mute));
         let cure = "see in the journal (`fault`) what was there at that moment: a key that was gone, a \
@@ -121,17 +121,6 @@ fn is_renewal(bench: &Bench<'_>, fired: &FiredStep) -> bool {
     let mut steps = bench.case.history.steps.iter();
     let step = steps.find(|step| step.link == fired.link && step.asked == fired.asked);
     step.is_some_and(|step| step.role == Some(Role::Renew))
-}
-
-/// Whether the other side showed what the fault is about, and not only that a step waited for it.
-fn has_done_it(fault: &Fault<'_>, shot: &Shot<'_>) -> bool {
-    let shows = |is: fn(&Proof) -> bool| shot.proofs.iter().any(|(_, proof)| is(proof));
-    match fault.said.map(|said| &said.act) {
-        Some(Act::Expire(_)) => shot.keys_gone().is_some() || shot.keys_expired(),
-        Some(Act::SwapUpstream { .. }) => shows(|proof| matches!(proof, Proof::Swapped { .. })),
-        Some(Act::Partition(_)) => shows(|proof| matches!(proof, Proof::Cut { .. })),
-        _ => shot.has_effect(),
-    }
 }
 
 fn not_fired(bench: &Bench<'_>, fault: &Fault<'_>, fired: u64) -> (String, String) {

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use crate::codes::G7;
-use crate::history::{Cause, Constraint, ConstraintKind, Intent, IntentId, RunTime};
+use crate::history::{Cause, Constraint, ConstraintKind, IntentId, RunTime};
 use crate::profile::Burst;
 
 use super::bench::Bench;
@@ -29,18 +29,19 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
 }
 
 /// A last unit that isn't the last one: with plenty on the shelf nobody is turned away, and nothing is
-/// proved. What the probes behind a fault buy has a shelf of its own.
+/// proved.
 fn wrong_shelf(bench: &Bench<'_>) -> Option<String> {
     let (profile, baseline) = (bench.case.profile, bench.case.baseline);
     profile.audit.stock.as_ref()?;
+    // What a probe buys is another product.
     let attempts = bench.case.history.attempts.iter();
-    let probes: HashSet<IntentId> =
-        attempts.filter(|it| it.cause == Cause::Probe).map(|it| it.intent).collect();
+    let probes = attempts.filter(|it| it.cause == Cause::Probe).map(|it| it.intent);
+    let probes: HashSet<IntentId> = probes.collect();
     for (phase, place) in profile.phases.iter().zip(0..) {
         let Burst::LastUnit(burst) = &phase.burst else { continue };
         let intents = bench.case.history.intents.iter();
-        let buys = |it: &&Intent| it.phase.0 == place && !probes.contains(&it.id);
-        let mut products = intents.filter(buys).map(|it| it.product);
+        let of_phase = intents.filter(|it| it.phase.0 == place && !probes.contains(&it.id));
+        let mut products = of_phase.map(|it| it.product);
         let wrong = products.find_map(|product| {
             let available = baseline.stock.get(product.to_string().as_str())?.available;
             (available != i64::from(burst.stock)).then_some((product, available))

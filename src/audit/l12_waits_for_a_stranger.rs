@@ -10,18 +10,21 @@ use std::collections::{BTreeSet, HashSet};
 use std::time::Duration;
 
 use crate::codes::L12;
-use crate::history::{Attempt, FiringEnd, Intent, IntentId, LinkId, Role, RunTime, Wire};
+use crate::history::{Attempt, FiringEnd, Intent, IntentId, LinkId, RunTime, Wire};
 
 use super::bench::Bench;
 use super::faults::{Fault, Kind, Shot, maker};
 use super::lint::{Lint, Sight};
-use super::locks::{is_bid, is_removal};
+use super::locks::{is_bid, is_positive, is_removal};
 use super::ruling::Ruling;
 use super::steps::Placed;
 use super::words::{plural, span};
 
 /// What is shorter is no wait.
 const WAIT: Duration = Duration::from_millis(20);
+
+/// So many equal refusals are a wait.
+const POLLS: usize = 3;
 
 const LINT: Lint = Lint {
     code: &L12,
@@ -145,10 +148,11 @@ fn waited<'a>(
     let is_held_itself = |at: &Placed<'_>| fired.contains(&(at.step.link, at.step.asked));
     let blocked = steps.iter().find(|at| is_behind(hold, at) && !is_held_itself(at));
     let refused = || steps.iter().find(|at| is_refused_by(bench, hold, at));
-    let at = blocked.or_else(refused).copied().or(hold.vain)?;
+    let polls = || polled(bench, hold, &steps);
+    let at = blocked.or_else(refused).copied().or_else(polls).or(hold.vain)?;
     let waited = hold.end.since(at.step.asked.max(hold.begin));
-    let what = match at.step.role {
-        Some(Role::Lock) => "was refused the lock that the held request had",
+    let what = match at.step.wire {
+        Wire::Redis => "was refused the lock that the held request had",
         _ => "got no answer",
     };
     let name = hold.shot.firing.step.as_ref().map_or("", |step| &step.name);
@@ -231,6 +235,33 @@ fn refused_to_all<'a>(bench: &Bench<'a>, hold: &Held<'_, 'a>) -> Option<Placed<'
         };
         meanwhile().find(is_vain).filter(|_| is_kept).copied()
     })
+}
+
+/// A key that a request asked for again and again, and always in vain, until the hold was over (S02), and on
+/// which the held request was at work before and afterwards: a lock, whatever its script is called.
+fn polled<'a>(bench: &Bench<'a>, hold: &Held<'_, 'a>, steps: &[Placed<'a>]) -> Option<Placed<'a>> {
+    let is_vain = |at: &&Placed<'a>| {
+        at.step.wire == Wire::Redis
+            && at.step.is_done()
+            && !is_positive(at.step)
+            && at.step.asked > hold.begin
+            && at.step.asked < hold.end
+    };
+    let vain: Vec<&Placed<'a>> = steps.iter().filter(is_vain).collect();
+    let is_same = |one: &Placed<'_>, other: &Placed<'_>| {
+        one.step.subject.is_some()
+            && (&one.step.subject, &one.step.verb, &one.step.answer)
+                == (&other.step.subject, &other.step.verb, &other.step.answer)
+    };
+    let again = |at: &&&Placed<'a>| vain.iter().filter(|it| is_same(it, at)).count() >= POLLS;
+    let first = vain.iter().find(again)?;
+    let of_key = |at: &Placed<'_>| at.step.subject == first.step.subject;
+    let own: Vec<Placed<'a>> = bench.trace.steps.of_intent(hold.intent.id).filter(of_key).collect();
+    let had = own.iter().any(|at| {
+        is_positive(at.step) && at.step.answered.is_some_and(|answered| answered <= hold.begin)
+    });
+    let gave_up = own.iter().any(|at| is_positive(at.step) && at.step.asked >= hold.end);
+    (had && gave_up).then_some(**first)
 }
 
 /// Whether a step asked in vain for a lock that the held intent had all the time.

@@ -2,17 +2,20 @@
 
 use std::rc::Rc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use crate::history::{
-    FaultEvent, FaultFacts, FiredStep, Firing, FiringEnd, Proof, RunTime, StepEnd, StepPoint,
+    FaultEvent, FaultFacts, FiredStep, Firing, FiringEnd, Proof, RunTime, Step, StepEnd, StepPoint,
+    Wire,
 };
 use crate::profile::{Failure, Loss};
 
 use super::exchanges::ExchangeId;
 use super::fate::{Closing, Fate, Silence};
+use super::guide::KeyKind;
 use super::notes::Notes;
 use super::orders::{Failing, Order, Standing};
-use super::rule::{Notice, WireAct};
+use super::rule::{Notice, SeenLease, WireAct};
 use super::rules::{ArmedRule, Carried, Decided, Hold};
 
 /// What became of the orders of a link.
@@ -349,18 +352,33 @@ impl Notes {
         };
         let at: RunTime = observer.clock.now();
         let facts = FaultFacts { fault, at, event: FaultEvent::Fired(fired) };
-        let busy = rules.busy.borrow();
         let notice = Notice {
             facts,
             hold: hold.map(|hold| hold.id),
-            lease: whose.and_then(|intent| busy.lease(intent)),
-            keys: whose.map_or_else(Vec::new, |intent| busy.keys(intent)),
+            lease: self
+                .lease_of(step)
+                .or_else(|| whose.and_then(|intent| rules.busy.borrow().lease(intent))),
+            keys: whose.map_or_else(Vec::new, |intent| rules.busy.borrow().keys(intent)),
         };
         let is_told = rules.tell(notice);
         if is_told {
             decided.applied();
         }
         is_told.then_some(number)
+    }
+}
+
+impl Notes {
+    /// The lease that a step is about by itself: one that it asks for, looks at, prolongs or removes.
+    fn lease_of(&self, step: &Step<Rc<str>>) -> Option<SeenLease> {
+        let key = step.subject.as_ref().filter(|_| step.wire == Wire::Redis)?;
+        let is_lease = self.observer.guide.kind_of_key(key, false) == KeyKind::Lease;
+        is_lease.then(|| SeenLease {
+            key: key.to_string(),
+            life: step.lease_ms.map(Duration::from_millis),
+            granted: step.asked,
+            is_anothers: self.observer.rules.busy.borrow().is_anothers(step, self.instance()),
+        })
     }
 }
 

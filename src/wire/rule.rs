@@ -61,6 +61,8 @@ pub struct SeenLease {
     /// The life that it was given.
     pub life: Option<Duration>,
     pub granted: RunTime,
+    /// The wires saw somebody else get it since.
+    pub is_anothers: bool,
 }
 
 /// How busy the wires see an intent at an instance.

@@ -184,6 +184,19 @@ fn a_lock_for_everything_is_nobodys_and_is_told_all_the_same() {
 }
 
 #[test]
+fn a_lock_is_known_by_how_it_is_asked_for_again_and_again() {
+    let polls = |times: u32| {
+        let mut drill = two_products();
+        asks_for(&mut drill, &crate::wires::lock_key(), times);
+        for step in drill.history.steps.iter_mut().filter(|it| it.wire == Wire::Redis) {
+            (step.role, step.token) = (None, None);
+        }
+        found(&drill.judge(), "L12").len()
+    };
+    assert_eq!((polls(2), polls(3)), (0, 1));
+}
+
+#[test]
 fn who_waits_for_a_statement_behind_a_stranger_is_told() {
     let mut drill = two_products();
     let mut hand = Hand::new(&mut drill, 1);

@@ -21,3 +21,4 @@ mod sequences;
 mod server;
 mod splits;
 mod tls;
+mod witnessing;

@@ -19,7 +19,7 @@ use crate::chaos::Keys;
 use crate::drill::{DrillError, Watcher};
 use crate::history::{Fact, FaultEvent, FaultId, FiredStep, Firing, FiringEnd, IntentId, RunTime};
 use crate::observe::LockWatch;
-use crate::profile::{Act, Fault, Owned, Trigger};
+use crate::profile::{Act, Fault, Owned, Trigger, Until};
 use crate::wire::{Armed, HoldId, Notice};
 
 /// Between two looks while something is held.
@@ -250,6 +250,10 @@ impl Keeper {
             }
             _ => return Ok(()),
         };
+        let is_anothers = notice.lease.as_ref().is_some_and(|lease| lease.is_anothers);
+        if is_anothers && !is_passing && matches!(until, Until::TakenOver | Until::LeaseOver) {
+            return self.release(hold, FiringEnd::TakenOver).await;
+        }
         let mut held = Held {
             hold,
             fault: id,

@@ -86,3 +86,42 @@ pub(super) const fn touches_keys(act: &Act) -> bool {
 fn refused(what: impl Into<String>, cure: impl Into<String>) -> DrillError {
     DrillError::Refused { what: what.into(), cure: cure.into() }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    const ATTACHED: &str = "[target]\nurls = [\"http://127.0.0.1:1\"]\n[postgres]\n\
+                            url = \"postgres://it@127.0.0.1/orders\"\n\
+                            proxy = \"127.0.0.1:7001\"\n";
+
+    /// The reason why a fault of an attached target is refused.
+    fn refusal(redis: &str, act: &str) -> Option<String> {
+        let fault = format!(
+            "[[phase]]\nname = \"a\"\nburst.same-key = {{ users = 1, threads = 2 }}\n\
+             [[phase.fault]]\nat.step = {{ after = \"postgres COMMIT\" }}\ndo.{act}\n"
+        );
+        let text = format!("{ATTACHED}{redis}{fault}");
+        let profile = crate::profile::parse(Path::new("a.toml"), &text, &|_| None);
+        judge(&profile.expect("the profile is right")).err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_needs_a_redis_of_ours_or_keys_that_we_can_reach_is_refused() {
+        let expire = "expire = { what = \"lease\" }";
+        let redis = |url: &str| {
+            format!(
+                "[redis]\nurl = \"{url}\"\nproxy = \"127.0.0.1:7002\"\n\
+                 lock-keys = \"lock:{{product}}\"\n"
+            )
+        };
+        assert_eq!(refusal("", "hold = { until = \"others\" }"), None);
+        assert_eq!(refusal(&redis("redis://127.0.0.1:1"), expire), None);
+        let told = refusal(&redis("rediss://127.0.0.1:1"), expire);
+        assert!(told.is_some_and(|told| told.contains("without TLS")));
+        let told = refusal(&redis("redis://127.0.0.1:1"), "swap-upstream = {}");
+        assert!(told.is_some_and(|told| told.contains("second Redis")));
+    }
+}

@@ -12,6 +12,9 @@ use crate::wire::rule::{Activity, SeenLease};
 /// Keys of one intent that are remembered.
 const MOST_KEYS: usize = 64;
 
+/// Leases whose holders are remembered.
+const MOST_HOLDERS: usize = 100_000;
+
 /// What one intent was seen to do.
 #[derive(Debug, Default)]
 struct Seen {
@@ -32,6 +35,15 @@ struct Place {
 #[derive(Debug, Default)]
 pub(in crate::wire) struct Busy {
     seen: HashMap<IntentId, Seen>,
+    /// Who was granted a lease last, by its key.
+    holders: HashMap<Rc<str>, Holder>,
+}
+
+/// Where a lease was granted, and for which token.
+#[derive(Clone, Copy, Debug)]
+struct Holder {
+    instance: Option<InstanceId>,
+    token: Option<u64>,
 }
 
 impl Busy {
@@ -75,6 +87,30 @@ impl Busy {
     ) {
         let whose = step.intent.iter().chain(among);
         whose.for_each(|intent| self.answered_to(*intent, step, instance, now));
+        if let Some(key) = step.subject.as_ref().filter(|_| step.has_effect()) {
+            match step.role {
+                Some(Role::Lock) if self.holders.len() < MOST_HOLDERS => {
+                    self.holders.insert(Rc::clone(key), Holder { instance, token: step.token });
+                }
+                Some(Role::Unlock) if step.answer.as_deref() != Some("0") => {
+                    self.holders.remove(key);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// Whether the lease that a step is about is somebody else's by now.
+    pub(in crate::wire) fn is_anothers(
+        &self,
+        step: &Step<Rc<str>>,
+        instance: Option<InstanceId>,
+    ) -> bool {
+        let holder = step.subject.as_ref().and_then(|key| self.holders.get(key));
+        holder.is_some_and(|holder| match (step.token, holder.token) {
+            (Some(own), Some(token)) => own != token,
+            _ => instance != holder.instance,
+        })
     }
 
     fn answered_to(
@@ -98,6 +134,7 @@ impl Busy {
                     key: key.to_string(),
                     life: step.lease_ms.map(Duration::from_millis),
                     granted: now,
+                    is_anothers: false,
                 });
             }
             _ => {}
