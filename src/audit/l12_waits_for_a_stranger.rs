@@ -13,7 +13,7 @@ use crate::codes::L12;
 use crate::history::{Attempt, FiringEnd, Intent, IntentId, LinkId, RunTime, Wire};
 
 use super::bench::Bench;
-use super::faults::{Fault, Kind, Shot};
+use super::faults::{Fault, Kind, Shot, maker};
 use super::lint::{Lint, Sight};
 use super::locks::{is_bid, is_positive, is_removal};
 use super::ruling::Ruling;
@@ -167,7 +167,11 @@ fn waited<'a>(
         hold.end
     );
     let subject = at.step.subject.as_deref().or(at.step.object.as_deref()).unwrap_or("a statement");
-    Some(Sight { attempts: vec![attempt], subject: subject.to_owned(), steps: vec![at], because })
+    // Who was held stands beside who waited, so that the story has both.
+    let maker = maker(&bench.case, hold.shot);
+    let attempts = bench.case.history.attempts.iter();
+    let attempts = attempts.filter(|it| it.id == attempt.id || Some(it.id) == maker).collect();
+    Some(Sight { attempts, subject: subject.to_owned(), steps: vec![at], because })
 }
 
 /// Whether a statement was under way when a hold ended, and had been for a while.

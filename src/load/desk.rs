@@ -145,7 +145,8 @@ impl Desk {
     pub fn leaving(&self, attempt: AttemptId, intent: IntentId, target: usize) {
         if let Some(witness) = &self.witness {
             let leaving = Leaving { attempt, intent, instance: self.peers[target].id };
-            witness.leaving(&mut std::iter::once(leaving), self.clock.now());
+            let now = self.clock.now();
+            witness.leaving(&mut std::iter::once(leaving), now, now);
         }
     }
 

@@ -17,9 +17,10 @@ pub struct Leaving {
 
 /// Sees attempts leave and end; must return at once.
 pub trait Witness: Send + Sync + Debug {
-    /// The last byte of these leaves now, or a moment from now; nothing can hinder it but an end, which is
-    /// told as well. It is told before, so that no step of an attempt is older than the news of it.
-    fn leaving(&self, attempts: &mut dyn Iterator<Item = Leaving>, at: RunTime);
+    /// The last byte of these leaves at `at`, which is now, a moment from now, or by a schedule; nothing can
+    /// hinder it but an end, which is told as well. It is told before, at `told`, so that no step of an
+    /// attempt is older than the news of it.
+    fn leaving(&self, attempts: &mut dyn Iterator<Item = Leaving>, told: RunTime, at: RunTime);
 
     /// An attempt has its answer, or will have none. It may be one that never left.
     fn ended(&self, attempt: AttemptId);

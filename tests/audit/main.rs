@@ -22,6 +22,7 @@ mod outages;
 mod overlap;
 mod payments;
 mod properties;
+mod retried;
 mod rules;
 mod service;
 mod shape;

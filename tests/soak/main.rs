@@ -19,10 +19,16 @@ mod server;
 #[path = "../shop/rig.rs"]
 #[expect(dead_code, reason = "shared with the tests of the shop, which use all of it")]
 mod shop_rig;
+#[path = "../experiments/table.rs"]
+#[expect(dead_code, reason = "shared with the experiments of the gate, which use all of it")]
+mod table;
+#[path = "../experiments/table_a.rs"]
+mod table_a;
 #[path = "../common/waiting.rs"]
 mod waiting;
 
 mod crashes;
+mod experiments;
 mod kills;
 mod measured;
 mod memory;

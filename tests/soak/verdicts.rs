@@ -261,7 +261,7 @@ pub fn findings(result: &Value, failing: bool) -> impl Iterator<Item = (String, 
     })
 }
 
-fn range(values: &mut [u64]) -> String {
+pub fn range(values: &mut [u64]) -> String {
     values.sort_unstable();
     match values {
         [] => "-".to_owned(),
@@ -270,7 +270,7 @@ fn range(values: &mut [u64]) -> String {
     }
 }
 
-fn tenths(values: &mut [u64]) -> String {
+pub fn tenths(values: &mut [u64]) -> String {
     values.sort_unstable();
     let second = |value: u64| format!("{}.{}", value / 10, value % 10);
     match values {

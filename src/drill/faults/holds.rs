@@ -94,7 +94,7 @@ pub(super) fn others(scene: Scene, held: &[&Held]) -> Others {
     let mut open = scene.open;
     let began = held.iter().filter(|hold| hold.has_company).map(|hold| hold.since).max();
     if let Some(began) = began {
-        open.retain(|one| one.left <= began);
+        open.retain(|one| one.told <= began);
     }
     let mut is_held = 0;
     for hold in held {
@@ -195,6 +195,7 @@ mod tests {
             intent: IntentId(0),
             attempt: AttemptId(attempt),
             instance: InstanceId(instance),
+            told: RunTime(left_ms * MS),
             left: RunTime(left_ms * MS),
         }
     }
@@ -242,6 +243,22 @@ mod tests {
         // The held one's client has given up, and asks again.
         let again = Scene { open: vec![late], left: 2 };
         assert_eq!(others(again, &[&held(0, false)]), Others::Open(vec![late]));
+    }
+
+    #[test]
+    fn who_leaves_later_by_a_schedule_is_waited_for() {
+        let (own, planned) = (open(0, 0, 1), Open { told: RunTime(1), ..open(1, 1, 800) });
+        let scene = Scene { open: vec![own, planned], left: 2 };
+        assert_eq!(others(scene, &[&held(0, true)]), Others::Open(vec![planned]));
+        let seen = |now_ms: u64| {
+            let (activity, none) = (HashMap::new(), HashMap::new());
+            let waits = LockWaits::default();
+            let now = RunTime(now_ms * MS);
+            let sight = Sight { now, activity, waits, refused_before: &none };
+            sight.hindrance(&[planned], &[&held(0, true)])
+        };
+        assert_eq!((seen(799), seen(999)), (None, None), "it hasn't left, or just now");
+        assert_eq!(seen(1_000), Some(FiringEnd::OthersBlocked));
     }
 
     fn activity(last_ms: u64, gap_ms: u64, refused_in_row: u32) -> Activity {

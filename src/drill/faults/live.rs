@@ -24,6 +24,9 @@ pub(super) struct Open {
     pub intent: IntentId,
     pub attempt: AttemptId,
     pub instance: InstanceId,
+    /// When it was heard of.
+    pub told: RunTime,
+    /// When it leaves, which may lie ahead.
     pub left: RunTime,
 }
 
@@ -31,7 +34,7 @@ pub(super) struct Open {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Scene {
     pub open: Vec<Open>,
-    /// How many attempts of it have left so far.
+    /// How many attempts of it have left so far, or are about to.
     pub left: u64,
 }
 
@@ -111,13 +114,13 @@ impl State {
 }
 
 impl Witness for Live {
-    fn leaving(&self, attempts: &mut dyn Iterator<Item = Leaving>, at: RunTime) {
+    fn leaving(&self, attempts: &mut dyn Iterator<Item = Leaving>, told: RunTime, at: RunTime) {
         let mut state = self.lock();
         if !state.is_on {
             return;
         }
         for Leaving { attempt, intent, instance } in attempts {
-            let open = Open { intent, attempt, instance, left: at };
+            let open = Open { intent, attempt, instance, told, left: at };
             state.attempts.insert(attempt, intent);
             state.open.entry(intent).or_default().push(open);
             *state.left.entry(intent).or_default() += 1;

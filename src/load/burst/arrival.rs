@@ -104,7 +104,7 @@ impl Load {
         halt: &CancellationToken,
     ) -> Result<(), LoadError> {
         // Each leaves at its moment, whatever is answered meanwhile.
-        self.tell_leaving(schedule.iter().map(|(_, trigger)| trigger));
+        self.tell_schedule(&schedule);
         let (board, clock) = (Arc::clone(board), self.settings.clock);
         let tell = move |trigger: &Trigger, left: Option<Instant>| {
             let left = left.map(|left| clock.at(left));

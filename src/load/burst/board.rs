@@ -144,7 +144,8 @@ impl Board {
 
     fn send(&self, triggers: &[Trigger], clock: Clock) {
         if let Some(witness) = self.witness.as_ref().filter(|_| !triggers.is_empty()) {
-            witness.leaving(&mut triggers.iter().map(|trigger| trigger.who), clock.now());
+            let now = clock.now();
+            witness.leaving(&mut triggers.iter().map(|trigger| trigger.who), now, now);
         }
         for (trigger, left) in triggers.iter().zip(volley::let_go(triggers)) {
             let left = left.map(|left| clock.at(left));

@@ -96,7 +96,17 @@ impl Load {
     fn tell_leaving<'a>(&self, mut triggers: impl Iterator<Item = &'a Trigger>) {
         if let Some(witness) = &self.witness {
             let now = self.settings.clock.now();
-            witness.leaving(&mut triggers.by_ref().map(|trigger| trigger.who), now);
+            witness.leaving(&mut triggers.by_ref().map(|trigger| trigger.who), now, now);
+        }
+    }
+
+    /// Tells whoever wants to know that these leave, each so long from now.
+    fn tell_schedule(&self, schedule: &[(Duration, Trigger)]) {
+        if let Some(witness) = &self.witness {
+            let now = self.settings.clock.now();
+            for (due, trigger) in schedule {
+                witness.leaving(&mut std::iter::once(trigger.who), now, now.plus(*due));
+            }
         }
     }
 }
