@@ -209,8 +209,10 @@ fn late<'a>(accepted: &[Accepted<'a>]) -> Vec<Sight<'a>> {
 }
 
 fn sight<'a>(steps: &[&Placed<'a>], product: i64, because: String) -> Sight<'a> {
+    let mut attempts: Vec<_> = steps.iter().filter_map(|at| at.attempt).collect();
+    attempts.dedup_by_key(|attempt| attempt.id);
     Sight {
-        attempts: steps.iter().filter_map(|at| at.attempt).collect(),
+        attempts,
         subject: format!("product {product}"),
         steps: steps.iter().map(|at| **at).collect(),
         because,

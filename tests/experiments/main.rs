@@ -19,3 +19,4 @@ mod waiting;
 mod pairs;
 mod table;
 mod table_a;
+mod table_b;
