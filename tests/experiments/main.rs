@@ -8,7 +8,6 @@
 #[expect(dead_code, reason = "shared with the tests of drills, which use all of it")]
 mod checks;
 #[path = "../common/footprint.rs"]
-#[expect(dead_code, reason = "likewise")]
 mod footprint;
 #[path = "../drill/rig.rs"]
 #[expect(dead_code, reason = "likewise")]
