@@ -1,12 +1,12 @@
 //! Which firings of faults a witness felt, so that its story can mark them.
 //!
 //! Those that were aimed at one of its intents, or shared a connection with one; those at a step of its
-//! product, where it is about a product; and those without a step during which one of its attempts was
-//! under way.
+//! product, where it is about a product; those at a lock that it tells of, whoever asked for it; and those
+//! without a step during which one of its attempts was under way.
 
 use std::collections::BTreeSet;
 
-use crate::history::{AttemptId, IntentId, RunTime};
+use crate::history::{AttemptId, FiredStep, IntentId, RunTime, Wire};
 
 use super::bench::Bench;
 use super::faults::{Fault, Shot, maker, meets};
@@ -55,9 +55,22 @@ fn is_felt(
                 && meets(it, shot.at, until)
         });
     };
+    if is_at_a_told_lock(bench, witness, step) {
+        return true;
+    }
     let product = step.intent.and_then(|id| bench.case.history.intents.get(id.0 as usize));
     let product = step.product.or_else(|| product.map(|intent| intent.product));
     intents.is_empty() && product.is_some() && product == witness.product
+}
+
+/// A lock has steps of several intents, and what one of them suffers is what the next one finds.
+fn is_at_a_told_lock(bench: &Bench<'_>, witness: &Witness, fired: &FiredStep) -> bool {
+    let Some(key) = fired.subject.as_deref().filter(|_| fired.wire == Wire::Redis) else {
+        return false;
+    };
+    let mut told = witness.steps.iter().filter(|seen| seen.step.wire == Wire::Redis);
+    told.any(|seen| seen.step.subject.as_deref() == Some(key))
+        && bench.trace.locks.keys().any(|(lock, _)| lock == key)
 }
 
 fn struck(bench: &Bench<'_>, fault: &Fault<'_>, shot: &Shot<'_>) -> Struck {

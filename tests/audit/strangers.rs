@@ -3,7 +3,7 @@
 use dupeproof::audit::Judgement;
 use dupeproof::codes::Severity;
 use dupeproof::history::{
-    FiringEnd, IntentId, LinkId, Proof, Role, RunTime, Step, StepPoint, Wire,
+    FaultEvent, FiringEnd, IntentId, LinkId, Proof, Role, RunTime, Step, StepPoint, Wire,
 };
 use dupeproof::profile::{Act, Expire, Expired, Hold, Loss, Passing, Until};
 
@@ -92,6 +92,19 @@ fn a_lost_reply_is_told_with_the_step_that_it_was_of() {
     let told: Vec<String> =
         scenes.into_iter().map(|it| format!("{:9} {}", it.seen_by, it.what)).collect();
     insta::assert_snapshot!(told.join("\n"));
+}
+
+#[test]
+fn what_was_done_to_a_lock_is_told_though_nobody_knows_whose_step_it_was() {
+    let mut drill = unlock_lost(false);
+    for facts in &mut drill.history.faults {
+        if let FaultEvent::Fired(firing) = &mut facts.event {
+            firing.step.as_mut().unwrap().intent = None;
+        }
+    }
+    let judgement = drill.judge();
+    let of_unlock = judgement.findings.iter().find(|it| it.code.id == "L11").unwrap();
+    assert_eq!(of_unlock.witness.faults.len(), 1, "{:#?}", of_unlock.witness);
 }
 
 #[test]
@@ -232,7 +245,7 @@ fn who_has_a_lock_of_its_own_or_wants_the_same_product_is_not() {
 fn a_payment_that_is_held_holds_up_nobody() {
     let mut drill = two_products();
     for facts in &mut drill.history.faults {
-        if let dupeproof::history::FaultEvent::Fired(firing) = &mut facts.event {
+        if let FaultEvent::Fired(firing) = &mut facts.event {
             let step = firing.step.as_mut().unwrap();
             (step.wire, step.name) = (Wire::Http, "http POST /charges".to_owned());
         }
@@ -242,7 +255,7 @@ fn a_payment_that_is_held_holds_up_nobody() {
     fault.act = hold();
     let name = fault.name();
     for facts in &mut drill.history.faults {
-        if let dupeproof::history::FaultEvent::Planned(plan) = &mut facts.event {
+        if let FaultEvent::Planned(plan) = &mut facts.event {
             plan.name = name.clone();
         }
     }
