@@ -78,21 +78,35 @@ fn look<'a>(bench: &Bench<'a>) -> (u64, Vec<(Wrong, Sight<'a>)>) {
     let trace = &bench.trace;
     let (mut leases, mut found) = (0, Vec::new());
     for (key, steps) in trace.locks.keys() {
-        // The latest reply to any step so far that may have changed the key.
-        let mut unsettled = RunTime(0);
+        // Steps so far that may have changed the key, and weren't answered when this one was asked.
+        let mut unsettled: Vec<&Placed<'_>> = Vec::new();
         for (place, at) in steps.iter().enumerate() {
+            let is_open =
+                |other: &&Placed<'_>| other.step.answered.is_none_or(|it| it >= at.step.earliest());
+            unsettled.retain(is_open);
             if trace.locks.is_grant(at.step) {
                 leases += 1;
-                if at.step.forwarded.is_some_and(|sent| unsettled < sent) {
+                if unsettled.iter().all(|other| is_done_before(other, at)) {
                     found.extend(wrong(bench, key, at, &steps[place + 1..]));
                 }
             }
             if !is_harmless(at.step) && at.step.forwarded.is_some() {
-                unsettled = unsettled.max(at.step.answered.unwrap_or(RunTime(u64::MAX)));
+                unsettled.push(at);
             }
         }
     }
     (leases, found)
+}
+
+/// Whether a step was done before a lease was granted, or has done wrong to it itself. Who removed a lease
+/// by name before a later one was asked for didn't have that one: it was gone by then, or was removed.
+fn is_done_before(step: &Placed<'_>, grant: &Placed<'_>) -> bool {
+    let is_answered = || {
+        let (answered, sent) = (step.step.answered, grant.step.forwarded);
+        answered.zip(sent).is_some_and(|(answered, sent)| answered < sent)
+    };
+    is_answered()
+        || is_plain_delete(step.step) && is_removal(step.step) && step.is_of_another_request(grant)
 }
 
 /// The first wrong that was done to a lease while it certainly lived.
@@ -134,7 +148,8 @@ fn wrong<'a>(
     None
 }
 
-/// Whether a step may have ended the lease by the time another one was answered.
+/// Whether a step may have ended the lease by the time another one was answered. Redis does what one
+/// connection asks in the order in which it was asked.
 fn may_end_before(
     locks: &Locks<'_>,
     grant: &Placed<'_>,
@@ -142,7 +157,9 @@ fn may_end_before(
     other: &Placed<'_>,
 ) -> bool {
     let step = step.step;
-    Some(step.earliest()) <= other.step.answered
+    let is_behind = step.link == other.step.link && step.asked > other.step.asked;
+    !is_behind
+        && Some(step.earliest()) <= other.step.answered
         && !is_harmless(step)
         && !is_in_vain(grant.step, step)
         && goes_on(locks, grant.step, step, RunTime(u64::MAX)).is_none()

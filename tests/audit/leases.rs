@@ -2,10 +2,12 @@
 
 use dupeproof::audit::{GateState, Judgement};
 use dupeproof::codes::Severity;
-use dupeproof::history::{IntentId, Role, RunTime, Step, StepEnd};
+use dupeproof::history::{IntentId, LinkId, Role, RunTime, Step, StepEnd, Wire};
+
+use std::time::Duration;
 
 use crate::fixture::{Drill, gate, ids, ms};
-use crate::wires::{Hand, watched};
+use crate::wires::{Hand, link, watched};
 
 /// Two intents whose attempts are in flight together, so that their lock steps name them.
 struct Pair {
@@ -74,8 +76,10 @@ fn leases_one_after_the_other_are_their_holders_alone() {
 fn what_was_asked_for_later_may_have_been_done_before() {
     let mut pair = Pair::new();
     pair.grant(100, 0);
-    // It waited at the server while the holder let go.
-    pair.grant(300, 1).answered = Some(ms(420));
+    // It waited at the server, on another connection, while the holder let go.
+    pair.drill.history.links.push(link(2, Wire::Redis, None));
+    let late = pair.grant(300, 1);
+    (late.link, late.answered) = (LinkId(2), Some(ms(420)));
     pair.unlock(350, 0, "1");
     assert_eq!(pair.found(), NONE);
     pair.drill.history.steps.last_mut().unwrap().asked = ms(430);
@@ -98,6 +102,37 @@ fn a_late_del_removes_the_next_holders_lease() {
     let steps: Vec<&str> = finding.evidence.rows.iter().map(|row| &*row[3]).collect();
     assert_eq!(steps, ["redis SET lock:stock #1", "redis DEL lock:stock #1"]);
     assert_eq!(finding.count, 1);
+}
+
+#[test]
+fn what_one_connection_asks_behind_a_del_is_done_behind_it() {
+    for other in [0, 2] {
+        let mut pair = Pair::new();
+        pair.drill.history.links.push(link(2, Wire::Redis, None));
+        pair.grant(100, 0);
+        pair.grant(3_500, 1).link = LinkId(2);
+        pair.step(4_000, 0, "DEL", Role::Unlock, "1");
+        // It waited with the DEL, and got what that had set free.
+        let behind = pair.grant(4_000, 0);
+        (behind.token, behind.link) = (Some(9), LinkId(other));
+        behind.asked = behind.asked.plus(Duration::from_micros(1));
+        let found: &[&str] = if other == 0 { &["I29"] } else { &[] };
+        assert_eq!(pair.found(), found);
+    }
+}
+
+#[test]
+fn a_removal_under_way_when_a_lease_was_got_came_before_it_or_did_it_wrong() {
+    for (verb, found) in [("DEL", &["I29"][..]), ("GETDEL", &[])] {
+        let mut pair = Pair::new();
+        pair.drill.history.links.push(link(2, Wire::Redis, None));
+        pair.grant(100, 0);
+        pair.step(200, 0, verb, Role::Unlock, "1").answered = Some(ms(205));
+        pair.grant(202, 1).link = LinkId(2);
+        pair.step(300, 0, "DEL", Role::Unlock, "1");
+        let judged: Vec<_> = pair.found().into_iter().collect();
+        assert_eq!(judged, found, "{verb}");
+    }
 }
 
 #[test]
