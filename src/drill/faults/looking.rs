@@ -51,7 +51,8 @@ impl Keeper {
         past.map(|(place, _)| (place, FiringEnd::TimeOver)).collect()
     }
 
-    /// Holds whose lease has gone or has another holder.
+    /// Holds whose lease has gone or has another holder. It is looked at twice: in between the wires read
+    /// the reply that tells the new holder, without which nobody could tell what came first.
     async fn by_their_leases(&mut self) -> Result<Vec<(usize, FiringEnd)>, DrillError> {
         let Some(redis) = &mut self.keys else { return Ok(Vec::new()) };
         let waits = |held: &&Held| {
@@ -67,7 +68,8 @@ impl Keeper {
             lease.ends(held.until, holders.get(lease.key.as_str())?.as_ref())
         };
         let waiting = self.holds.iter().enumerate().filter(|(_, held)| waits(held));
-        Ok(waiting.filter_map(|(place, held)| Some((place, end(held)?))).collect())
+        let seen: Vec<_> = waiting.map(|(place, held)| (place, end(held))).collect();
+        Ok(seen.into_iter().flat_map(|(place, end)| self.agreed(&[place], end)).collect())
     }
 
     /// Holds whose group has its answers, or can't go on.
