@@ -16,6 +16,7 @@ mod rig;
 mod waiting;
 
 mod pairs;
+mod shelf;
 mod table;
 mod table_a;
 mod table_b;

@@ -11,7 +11,7 @@ pub const PAIRS: &[Pair] = &[
     violated("x16-d13-redis-down-skips-guards", "I24"),
     violated("x16-d20-fence-from-volatile-redis", "I17"),
     violated("x17-d21-fence-not-strict", "I17"),
-    violated("x17-d33-autocommit", "I03"),
+    violated("x17-d33-autocommit", "I04"),
     violated("x17-d47-delete-record-on-exception", "I02"),
     violated("x17-d55-stores-5xx-as-final", "I11"),
     violated("x17-d68-pay-before-commit", "I14"),
