@@ -8,12 +8,14 @@
 #[expect(dead_code, reason = "shared with the tests of drills, which use all of it")]
 mod checks;
 #[path = "../common/footprint.rs"]
+mod footprint;
 #[path = "../drill/rig.rs"]
 #[expect(dead_code, reason = "likewise")]
 mod rig;
 #[path = "../common/waiting.rs"]
 mod waiting;
 
+mod crowd;
 mod pairs;
 mod table;
 mod table_a;
