@@ -35,6 +35,6 @@ pub(super) fn therefore(visits: &[Visit<'_>]) -> Option<String> {
 fn released(first: &Visit<'_>, second: &Visit<'_>, committed: RunTime) -> Option<RunTime> {
     let (one, other) = (first.hold?, second.hold?);
     let release = one.released?.step;
-    let is_next = other.key == one.key && other.grant.step.answered? >= release.asked;
+    let is_next = other.key == one.key && other.grant.step.answered? >= release.earliest();
     (is_next && release.forwarded? < committed).then_some(release.asked)
 }

@@ -21,7 +21,8 @@ fn lost(bench: &Bench<'_>, early: &Visit<'_>, late: &Visit<'_>) -> Option<String
     let read = late.stock_read()?;
     let commit = early.commit?.step;
     let is_one = taken.step.product.is_some() && taken.step.product == write.step.product;
-    let was_late = read.step.answered? < commit.asked && write.step.answered? > commit.asked;
+    let was_late =
+        read.step.answered? < commit.earliest() && write.step.answered? > commit.earliest();
     (is_one && was_late && is_computed(bench, write)).then(|| {
         format!(
             "what order {first} took came back, because order {second} had read the stock at {}, before \

@@ -123,7 +123,7 @@ fn accepted<'a>(bench: &Bench<'a>, draws: &[Draw<'a>]) -> Vec<Accepted<'a>> {
             Some(transaction) => commits.get(&(write.step.link, transaction)).copied(),
             None => write.step.answered,
         };
-        if let Some(done) = done.filter(|_| draw.granted <= write.step.asked) {
+        if let Some(done) = done.filter(|_| draw.granted <= write.step.earliest()) {
             accepted.push(Accepted { write, fence: draw.fence, product, done });
         }
     }
@@ -147,7 +147,7 @@ fn fallen<'a>(bench: &Bench<'a>, draws: &[Draw<'a>]) -> Vec<Sight<'a>> {
         let mut highest: Option<&Draw<'a>> = None;
         let mut before = granted.into_iter().peekable();
         for draw in group {
-            while let Some(one) = before.next_if(|one| one.granted < draw.at.step.asked) {
+            while let Some(one) = before.next_if(|one| one.granted < draw.at.step.earliest()) {
                 highest = Some(
                     highest.map_or(one, |high| if one.fence > high.fence { one } else { high }),
                 );
@@ -187,19 +187,21 @@ fn below_the_stored<'a>(draws: &[Draw<'a>], accepted: &[Accepted<'a>]) -> Vec<Si
     below.collect()
 }
 
-/// Writes that were accepted after one under a fence that isn't lower.
+/// Writes that were accepted after one under a fence that isn't lower: another holder's, or its own, once
+/// more.
 fn late<'a>(accepted: &[Accepted<'a>]) -> Vec<Sight<'a>> {
     let late = accepted.iter().filter_map(|write| {
-        let sent = write.write.step.asked;
-        let before = accepted.iter().filter(|it| {
-            it.product == write.product
-                && it.done < sent
-                && it.write.attempt.map(|it| it.id) != write.write.attempt.map(|it| it.id)
-        });
+        let sent = write.write.step.earliest();
+        let before = accepted.iter().filter(|it| it.product == write.product && it.done < sent);
         let newer = before.max_by_key(|it| it.fence).filter(|it| it.fence >= write.fence)?;
+        let attempt = |it: &Accepted<'_>| it.write.attempt.map(|attempt| attempt.id);
+        let who = match attempt(newer) == attempt(write) {
+            true => "a write was accepted twice under one fence",
+            false => "a late holder wrote",
+        };
         Some(sight(&[&newer.write, &write.write], write.product, format!(
-            "a late holder wrote, because {}, asked for at {sent}, was accepted under fence {}, after {} had \
-             been committed under {} by {}",
+            "{who}, because {}, asked for at {sent}, was accepted under fence {}, after {} had been \
+             committed under {} by {}",
             write.write.name(), write.fence, newer.write.name(), newer.fence, newer.done
         )))
     });
@@ -207,8 +209,10 @@ fn late<'a>(accepted: &[Accepted<'a>]) -> Vec<Sight<'a>> {
 }
 
 fn sight<'a>(steps: &[&Placed<'a>], product: i64, because: String) -> Sight<'a> {
+    let mut attempts: Vec<_> = steps.iter().filter_map(|at| at.attempt).collect();
+    attempts.dedup_by_key(|attempt| attempt.id);
     Sight {
-        attempts: steps.iter().filter_map(|at| at.attempt).collect(),
+        attempts,
         subject: format!("product {product}"),
         steps: steps.iter().map(|at| **at).collect(),
         because,

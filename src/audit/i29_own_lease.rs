@@ -107,15 +107,15 @@ fn wrong<'a>(
     let since = grant.step.answered?;
     // What dupeproof did to its keys ended it, or may have.
     let cut = bench.faults.touched_keys(grant).unwrap_or(RunTime(u64::MAX));
-    let mut until = grant.step.asked.plus(Duration::from_millis(grant.step.lease_ms?));
+    let mut until = grant.step.earliest().plus(Duration::from_millis(grant.step.lease_ms?));
     for (place, at) in later.iter().enumerate() {
         let step = at.step;
         until = until.min(cut);
-        if step.asked > until {
+        if step.earliest() > until {
             return None;
         }
         let is_within =
-            step.asked > since && step.answered.is_some_and(|answered| answered < until);
+            step.earliest() > since && step.answered.is_some_and(|answered| answered < until);
         let wrong = is_within.then(|| done_to(locks, grant, at)).flatten();
         if let Some(wrong) = wrong
             && !(wrong == Wrong::Shared && may_be_given_up(steps, grant, at))
@@ -142,7 +142,7 @@ fn may_end_before(
     other: &Placed<'_>,
 ) -> bool {
     let step = step.step;
-    Some(step.asked) <= other.step.answered
+    Some(step.earliest()) <= other.step.answered
         && !is_harmless(step)
         && !is_in_vain(grant.step, step)
         && goes_on(locks, grant.step, step, RunTime(u64::MAX)).is_none()
@@ -155,7 +155,7 @@ fn goes_on(locks: &Locks<'_>, grant: &Step, step: &Step, until: RunTime) -> Opti
         return None;
     }
     let term = Duration::from_millis(step.lease_ms?);
-    let anew = step.asked.plus(term);
+    let anew = step.earliest().plus(term);
     match step.end {
         StepEnd::Done if is_own => Some(until.max(anew)),
         StepEnd::Done if sets_term(step) => Some(anew),
@@ -219,7 +219,7 @@ fn sight<'a>(
     wrong: Wrong,
     until: RunTime,
 ) -> Sight<'a> {
-    let (name, sent) = (at.name(), at.step.asked);
+    let (name, sent) = (at.name(), at.step.earliest());
     let lived = format!("the lease that {} got lived until {until}", grant.name());
     let because = match wrong {
         Wrong::Removed => format!(

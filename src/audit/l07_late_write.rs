@@ -42,10 +42,11 @@ fn late<'a>(
     let given_up = given_up(request, hold)?;
     let (write, end) = writes(request).find_map(|write| {
         let is_held = |sent: &RunTime| {
-            *sent < given_up && hold.released.is_none_or(|end| end.step.asked > *sent)
+            *sent < given_up && hold.released.is_none_or(|end| end.step.earliest() > *sent)
         };
         let sent = write.step.forwarded.filter(is_held)?;
-        let is_under = |other: &&Hold<'a>| other.key == hold.key && other.grant.step.asked < sent;
+        let is_under =
+            |other: &&Hold<'a>| other.key == hold.key && other.grant.step.earliest() < sent;
         let latest = holds.iter().rfind(is_under)?;
         let is_of_it = std::ptr::eq(latest.grant.step, hold.grant.step);
         let end = end(locks, hold, sent).filter(|&end| is_of_it && end < sent)?;
@@ -88,7 +89,7 @@ fn end(locks: &Locks<'_>, hold: &Hold<'_>, before: RunTime) -> Option<RunTime> {
     };
     let mut end = term(hold.grant.step)?;
     let later = locks.since(hold.key, hold.grant.step).map(|at| at.step);
-    for step in later.take_while(|step| step.asked <= before) {
+    for step in later.take_while(|step| step.earliest() <= before) {
         let is_grant = locks.is_grant(step) && is_same_token(step, hold.grant.step);
         if std::ptr::eq(step, hold.grant.step) || !(is_grant || is_renewal(step)) {
             continue;

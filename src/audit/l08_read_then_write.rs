@@ -73,7 +73,7 @@ fn read<'r, 'a>(
         let Some(Reading::Select(select)) = bench.trace.statements.of(at.step) else {
             return false;
         };
-        let is_before = at.step.answered.is_some_and(|answered| answered <= write.step.asked);
+        let is_before = at.step.answered.is_some_and(|answered| answered <= write.step.earliest());
         let found = !at.step.answer.as_deref().unwrap_or_default().ends_with(" 0");
         // Who reads whole rows needn't have looked at a column, unless it is the stock.
         let shows = select.columns.contains(column) || select.has_all && is_stock;

@@ -67,7 +67,7 @@ impl<'a> Locks<'a> {
     /// The steps of a key, from those on that were asked when this one was.
     pub fn since(&self, key: &str, step: &Step) -> impl Iterator<Item = &Placed<'a>> {
         let of_key = self.keys.get(key).map_or(&[][..], Vec::as_slice);
-        of_key[of_key.partition_point(|at| at.step.asked < step.asked)..].iter()
+        of_key[of_key.partition_point(|at| at.step.earliest() < step.earliest())..].iter()
     }
 
     /// Whether a step got a lease.
@@ -87,7 +87,7 @@ impl<'a> Locks<'a> {
             let is_entered_again = holds.iter().any(|hold| {
                 hold.key == key
                     && is_same_token(hold.grant.step, grant.step)
-                    && hold.released.is_none_or(|end| end.step.asked > grant.step.asked)
+                    && hold.released.is_none_or(|end| end.step.earliest() > grant.step.earliest())
             });
             if !is_entered_again && !self.is_held_already(key, grant.step) {
                 holds.push(Hold { key, grant: *grant, released: self.released(key, grant) });
@@ -162,7 +162,7 @@ fn understood<'b, 'a: 'b>(
                 }
             }
             if is_positive(at.step) {
-                bids.retain(|bid| bid.step.answered > Some(at.step.asked));
+                bids.retain(|bid| bid.step.answered > Some(at.step.earliest()));
             }
         }
     }

@@ -189,7 +189,7 @@ fn in_order(steps: &[Step]) -> Vec<u32> {
     let late = |time: Option<RunTime>| time.unwrap_or(RunTime(u64::MAX));
     places.sort_by_key(|&place| {
         let step = &steps[place as usize];
-        (step.asked, late(step.forwarded), late(step.answered), step.link)
+        (step.earliest(), late(step.forwarded), late(step.answered), step.link)
     });
     places
 }

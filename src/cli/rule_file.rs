@@ -82,5 +82,12 @@ pub(super) fn rule(id: FaultId, fault: &Fault) -> Option<Rule> {
         Act::Partition(_) => WireAct::Hold { limit: BEGUN_WITHIN },
         Act::SwapUpstream { .. } | Act::Expire(_) | Act::TakeLease { .. } => return None,
     };
-    Some(Rule { fault: id, at: at.clone(), only: None, act, seed: u64::from(id.0) })
+    Some(Rule {
+        fault: id,
+        at: at.clone(),
+        only: None,
+        ends_when_taken: false,
+        act,
+        seed: u64::from(id.0),
+    })
 }

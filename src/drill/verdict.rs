@@ -9,7 +9,7 @@ use super::{DrillError, faults};
 use crate::audit::{self, Case, Finding};
 use crate::codes::Severity;
 use crate::history::{History, Moment, PhaseId, RunFolder, RunTime, Strings};
-use crate::profile::{self, Profile};
+use crate::profile::{self, Fault, Profile};
 use crate::report::format::shell;
 use crate::report::{self, Material, Reproduction, RunResult, Telling};
 use crate::story;
@@ -94,7 +94,7 @@ fn tell(
     })
 }
 
-/// A profile with the finding's phase alone. A burst without a hold meets a race by chance, and the
+/// A profile with the finding's phase alone. A burst without a fault meets a race by chance, and the
 /// text says so.
 fn reproduction(
     folder: &RunFolder,
@@ -116,12 +116,12 @@ fn reproduction(
     let phase = faults::origin(case.profile, phase);
     let file = format!("repro/{}.toml", finding.code.id);
     folder.write(&file, &profile::reproduction(case.profile, phase, u32::MAX, &finding.title))?;
-    let name = &case.profile.phases[phase].name;
-    Ok(Some(Reproduction {
-        command: format!("dupeproof run {}", shell(&named.join(&file).to_string_lossy())),
-        about: format!(
-            "phase \"{name}\" alone, seed {}; a burst meets a race by chance, so run it again if it passes",
-            history.run.seed
-        ),
-    }))
+    let phase = &case.profile.phases[phase];
+    let chance = match phase.faults.as_slice() {
+        [] => "a burst meets a race by chance, so run it again if it passes".to_owned(),
+        faults => faults.iter().map(Fault::name).collect::<Vec<_>>().join(", "),
+    };
+    let about = format!("phase \"{}\" alone, seed {}; {chance}", phase.name, history.run.seed);
+    let command = format!("dupeproof run {}", shell(&named.join(&file).to_string_lossy()));
+    Ok(Some(Reproduction { command, about }))
 }

@@ -98,6 +98,7 @@ pub(super) fn write_step<Text: AsRef<str>>(out: &mut Vec<u8>, step: &Step<Text>)
         compares,
         resent,
         asked: RunTime(asked),
+        held,
         forwarded,
         answered,
         delivered,
@@ -129,6 +130,7 @@ pub(super) fn write_step<Text: AsRef<str>>(out: &mut Vec<u8>, step: &Step<Text>)
         flag(out, ",\"resent\":", true);
     }
     number(out, ",\"asked\":", *asked);
+    maybe_number(out, ",\"held\":", time(held));
     maybe_number(out, ",\"forwarded\":", time(forwarded));
     maybe_number(out, ",\"answered\":", time(answered));
     maybe_number(out, ",\"delivered\":", time(delivered));
@@ -368,7 +370,7 @@ mod tests {
                 StepEnd::Skipped,
                 StepEnd::Unanswered,
             ]),
-            (forwarded, answered, delivered) in (time(), time(), time()),
+            (held, forwarded, answered, delivered) in (time(), time(), time(), time()),
         ) -> Step {
             Step {
                 wire,
@@ -387,6 +389,7 @@ mod tests {
                 compares,
                 resent,
                 asked: RunTime(asked),
+                held,
                 forwarded,
                 answered,
                 delivered,

@@ -185,6 +185,9 @@ pub struct Step<Text = Arc<str>> {
     pub resent: bool,
     /// When its first byte was read.
     pub asked: RunTime,
+    /// A fault kept it, or what was before it on its connection, from the server until then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<RunTime>,
     /// When its last byte had been passed on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forwarded: Option<RunTime>,
@@ -213,6 +216,11 @@ impl<Text: AsRef<str>> Step<Text> {
             Some(object) => format!("{wire} {verb} {}", object.as_ref()),
             None => format!("{wire} {verb}"),
         }
+    }
+
+    /// The server can't have seen it before then.
+    pub fn earliest(&self) -> RunTime {
+        self.held.unwrap_or(self.asked)
     }
 
     /// Whether it asked for something that somebody else has: a lease that isn't free.
@@ -259,6 +267,7 @@ impl<Text> Step<Text> {
             compares: false,
             resent: false,
             asked,
+            held: None,
             forwarded: None,
             answered: None,
             delivered: None,
@@ -289,6 +298,7 @@ impl<Text> Step<Text> {
             compares: self.compares,
             resent: self.resent,
             asked: self.asked,
+            held: self.held,
             forwarded: self.forwarded,
             answered: self.answered,
             delivered: self.delivered,

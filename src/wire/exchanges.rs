@@ -126,6 +126,12 @@ impl Exchanges {
         }
     }
 
+    /// Until now nothing was forwarded of those that are still here.
+    pub(super) fn held(&mut self, now: RunTime) {
+        let place = self.unforwarded.saturating_sub(self.first) as usize;
+        self.open.iter_mut().skip(place).for_each(|exchange| exchange.step.held = Some(now));
+    }
+
     /// Whether a step is over when everything up to this place has been delivered.
     pub(super) fn waits_to_be_delivered(&self, to: u64) -> bool {
         self.open.front().is_some_and(|exchange| exchange.reply_end.is_some_and(|at| at <= to))

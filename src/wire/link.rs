@@ -154,21 +154,16 @@ impl<T: Talk> Link<T> {
         }
     }
 
-    /// What isn't known yet although no more of it comes, or there is no room for it, can't be held.
+    /// What isn't known yet although no more of it comes, or there is no room for it, can't be held. Where
+    /// it shares the room with what is held before it, there will be more.
     fn is_too_large_to_wait(&mut self) -> bool {
         let Self { requests, replies, notes, .. } = self;
         let orders = &mut notes.orders;
-        let is_full = orders.requests.undecided.is_some()
-            && (requests.is_all_sent() || requests.codec.spare().is_empty());
-        let are_full = orders.replies.undecided.is_some()
-            && (replies.is_all_sent() || replies.codec.spare().is_empty());
-        if is_full {
-            orders.requests.undecided = None;
-        }
-        if are_full {
-            orders.replies.undecided = None;
-        }
-        is_full || are_full
+        let are_too_large = [
+            orders.requests.gives_up(requests.is_all_sent(), &mut requests.codec),
+            orders.replies.gives_up(replies.is_all_sent(), &mut replies.codec),
+        ];
+        are_too_large.contains(&true)
     }
 
     /// Both directions as far as they go.

@@ -5,8 +5,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use crate::history::{
-    FaultEvent, FaultFacts, FiredStep, Firing, FiringEnd, Proof, RunTime, Step, StepEnd, StepPoint,
-    Wire,
+    FaultEvent, FaultFacts, FiredStep, Firing, FiringEnd, Proof, Role, RunTime, Step, StepEnd,
+    StepPoint, Wire,
 };
 use crate::profile::{Failure, Loss};
 
@@ -16,7 +16,7 @@ use super::guide::KeyKind;
 use super::notes::Notes;
 use super::orders::{Failing, Order, Standing};
 use super::rule::{Notice, SeenLease, WireAct};
-use super::rules::{ArmedRule, Carried, Decided, Hold};
+use super::rules::{ArmedRule, Carried, Decided, Hold, Holder};
 
 /// What became of the orders of a link.
 #[derive(Debug)]
@@ -93,6 +93,13 @@ impl Notes {
         let (rules, instance, now) = (&observer.rules, self.instance(), self.now);
         let Some(exchange) = self.exchanges.get(id) else { return };
         rules.busy.borrow_mut().answered(&exchange.step, exchange.among(), instance, now);
+        let step = &exchange.step;
+        if step.role == Some(Role::Lock)
+            && step.has_effect()
+            && let Some(key) = &step.subject
+        {
+            rules.is_taken(key, Holder { instance, token: step.token });
+        }
         let Some(at) = exchange.reply_begin.take() else { return };
         self.orders.replies.undecided = None;
         if !exchange.step.has_effect() {
@@ -184,6 +191,13 @@ impl Notes {
             self.observer.rules.forget(hold.id);
             return Obeyed::GoesOn;
         };
+        if rule.rule.ends_when_taken
+            && let Some(step) = self.exchanges.look(order.exchange).map(|exchange| &exchange.step)
+            && let Some(key) = &step.subject
+        {
+            let holder = Holder { instance: self.instance(), token: step.token };
+            self.observer.rules.await_taking(hold.id, Rc::clone(key), holder);
+        }
         let limit = Box::pin(tokio::time::sleep(limit));
         order.standing = Some(Standing { firing, hold, limit });
         if asked != StepPoint::Before {
@@ -204,6 +218,7 @@ impl Notes {
         let Some(standing) = &order.standing else { return Obeyed::Nothing };
         if point == StepPoint::Before {
             self.prove(&order.decided.rule, standing.firing, order.exchange, point);
+            self.exchanges.held(self.observer.clock.now());
         }
         self.end(&order, how);
         // What a client asks and doesn't wait for was never sent, as far as the server knows (S13).

@@ -61,6 +61,16 @@ impl Lane {
         }
     }
 
+    /// Whether something isn't waited for any more that will not be known.
+    pub(super) fn gives_up<S: Scanner>(&mut self, is_all: bool, codec: &mut Codec<S>) -> bool {
+        let mut is_too_large = |at| codec.spare().is_empty() && codec.passed_to() >= at;
+        let gives_up = self.undecided.is_some_and(|at| is_all || is_too_large(at));
+        if gives_up {
+            self.undecided = None;
+        }
+        gives_up
+    }
+
     /// The codec is told what has been ordered.
     pub(super) fn hand_over<S: Scanner>(&mut self, codec: &mut Codec<S>) {
         for edit in self.edits.drain(..) {

@@ -19,6 +19,8 @@ pub struct Rule {
     /// Only steps of this intent.
     pub only: Option<IntentId>,
     pub act: WireAct,
+    /// A hold also ends when somebody else is granted the lease that its step is about.
+    pub ends_when_taken: bool,
     /// What its probability is drawn from.
     pub seed: u64,
 }

@@ -194,6 +194,7 @@ impl<'d> Hand<'d> {
             compares: false,
             resent: false,
             asked: RunTime(asked),
+            held: None,
             forwarded: at(10),
             answered: at(200),
             delivered: at(210),

@@ -19,3 +19,4 @@ mod crowd;
 mod pairs;
 mod table;
 mod table_a;
+mod table_b;

@@ -50,5 +50,5 @@ pub const fn efficiency(profile: &'static str, code: &'static str) -> Pair {
 }
 
 pub fn all() -> impl Iterator<Item = Pair> {
-    super::table_a::PAIRS.iter().copied()
+    super::table_a::PAIRS.iter().chain(super::table_b::PAIRS).copied()
 }

@@ -27,7 +27,7 @@ async fn creating() -> Server {
 struct Told(Mutex<BTreeMap<AttemptId, (u32, u32)>>);
 
 impl Witness for Told {
-    fn leaving(&self, attempts: &mut dyn Iterator<Item = Leaving>, _: RunTime) {
+    fn leaving(&self, attempts: &mut dyn Iterator<Item = Leaving>, _: RunTime, _: RunTime) {
         let mut told = self.0.lock().unwrap();
         attempts.for_each(|leaving| told.entry(leaving.attempt).or_default().0 += 1);
     }

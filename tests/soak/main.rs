@@ -24,6 +24,8 @@ mod shop_rig;
 mod table;
 #[path = "../experiments/table_a.rs"]
 mod table_a;
+#[path = "../experiments/table_b.rs"]
+mod table_b;
 #[path = "../common/waiting.rs"]
 mod waiting;
 

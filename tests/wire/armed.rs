@@ -37,6 +37,7 @@ pub fn rule(point: StepPoint, wire: Wire, verb: &str, act: WireAct) -> Rule {
             probability: 1.0,
         },
         only: None,
+        ends_when_taken: false,
         act,
         seed: 7,
     }

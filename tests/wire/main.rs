@@ -32,6 +32,7 @@ mod relay;
 mod rule_crowd;
 mod rule_cuts;
 mod rule_drivers;
+mod rule_full;
 mod rule_garbage;
 mod rule_postgres;
 mod rule_redis;

@@ -179,10 +179,13 @@ impl<'a> Faults<'a> {
         let touches = |(_, proof): &(RunTime, &Proof)| {
             matches!(
                 proof,
-                Proof::KeysGone { .. } | Proof::KeysExpired { .. } | Proof::KeysTaken { .. }
+                Proof::KeysGone { .. }
+                    | Proof::KeysExpired { .. }
+                    | Proof::KeysTaken { .. }
+                    | Proof::Swapped { .. }
             )
         };
-        let later = self.firings().filter(|(_, shot)| shot.window.begin > grant.step.asked);
+        let later = self.firings().filter(|(_, shot)| shot.window.begin > grant.step.earliest());
         let touching = later.filter(|(_, shot)| shot.proofs.iter().any(touches) && is_about(shot));
         touching.map(|(_, shot)| shot.window.begin).min()
     }

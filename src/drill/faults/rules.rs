@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use crate::history::{FaultId, IntentId, Role, StepPoint};
-use crate::profile::{Act, Expire, Fault, Hold, Owned, Passing, StepTrigger, Trigger, Which};
+use crate::profile::{
+    Act, Expire, Fault, Hold, Owned, Passing, StepTrigger, Trigger, Until, Which,
+};
 use crate::wire::{Rule, WireAct};
 
 /// How long keys are waited for where time really passes (S01).
@@ -18,14 +20,18 @@ pub(super) fn rule(fault: FaultId, spec: &Fault, seed: u64) -> Rule {
         Trigger::Step(step) => step.clone(),
         Trigger::Time(_) => any_step(point(&act)),
     };
-    Rule { fault, at, only: None, act, seed: seed ^ u64::from(fault.0).rotate_left(32) }
+    let seed = seed ^ u64::from(fault.0).rotate_left(32);
+    let ends_when_taken =
+        matches!(&spec.act, Act::Hold(Hold { until: Until::TakenOver | Until::LeaseOver, .. }));
+    Rule { fault, at, only: None, act, ends_when_taken, seed }
 }
 
 /// Holds every renewal of an intent.
 pub(super) fn renewals(fault: FaultId, intent: IntentId, limit: Duration) -> Rule {
     let at =
         StepTrigger { role: Some(Role::Renew), which: Which::Every, ..any_step(StepPoint::Before) };
-    Rule { fault, at, only: Some(intent), act: WireAct::Hold { limit }, seed: 0 }
+    let act = WireAct::Hold { limit };
+    Rule { fault, at, only: Some(intent), act, ends_when_taken: false, seed: 0 }
 }
 
 fn act(act: &Act) -> WireAct {

@@ -41,9 +41,19 @@ pub(in crate::wire) struct Busy {
 
 /// Where a lease was granted, and for which token.
 #[derive(Clone, Copy, Debug)]
-struct Holder {
-    instance: Option<InstanceId>,
-    token: Option<u64>,
+pub(in crate::wire) struct Holder {
+    pub(in crate::wire) instance: Option<InstanceId>,
+    pub(in crate::wire) token: Option<u64>,
+}
+
+impl Holder {
+    /// By the token where both tell one, else by the instance.
+    pub(in crate::wire) fn is_other_than(self, other: Self) -> bool {
+        match (self.token, other.token) {
+            (Some(own), Some(token)) => own != token,
+            _ => self.instance != other.instance,
+        }
+    }
 }
 
 impl Busy {
@@ -107,10 +117,8 @@ impl Busy {
         instance: Option<InstanceId>,
     ) -> bool {
         let holder = step.subject.as_ref().and_then(|key| self.holders.get(key));
-        holder.is_some_and(|holder| match (step.token, holder.token) {
-            (Some(own), Some(token)) => own != token,
-            _ => instance != holder.instance,
-        })
+        let own = Holder { instance, token: step.token };
+        holder.is_some_and(|holder| own.is_other_than(*holder))
     }
 
     fn answered_to(

@@ -9,7 +9,7 @@ mod busy;
 mod fit;
 mod hold;
 
-pub(super) use busy::Busy;
+pub(super) use busy::{Busy, Holder};
 pub(super) use fit::Carried;
 pub(super) use hold::Hold;
 
@@ -132,12 +132,22 @@ impl ArmedRule {
     }
 }
 
+/// A hold that waits for a lease to change hands.
+#[derive(Debug)]
+struct Awaiting {
+    id: HoldId,
+    key: Rc<str>,
+    holder: Holder,
+}
+
 /// All rules of the wires.
 #[derive(Debug)]
 pub(super) struct Rules {
     armed: RefCell<Vec<Rc<ArmedRule>>>,
     is_idle: Cell<bool>,
     holds: RefCell<HashMap<HoldId, Rc<Hold>>>,
+    /// Holds that end when a lease is somebody else's.
+    awaiting: RefCell<Vec<Awaiting>>,
     next_hold: Cell<u64>,
     firings: RefCell<HashMap<FaultId, u32>>,
     /// Links that wait for something that isn't bytes.
@@ -152,6 +162,7 @@ impl Rules {
             armed: RefCell::default(),
             is_idle: Cell::new(true),
             holds: RefCell::default(),
+            awaiting: RefCell::default(),
             next_hold: Cell::new(0),
             firings: RefCell::default(),
             waiting: RefCell::default(),
@@ -244,7 +255,24 @@ impl Rules {
         }
     }
 
+    /// A hold ends when the lease that its step is about is granted to another one than this.
+    pub(super) fn await_taking(&self, id: HoldId, key: Rc<str>, holder: Holder) {
+        self.awaiting.borrow_mut().push(Awaiting { id, key, holder });
+    }
+
+    /// A lease was granted.
+    pub(super) fn is_taken(&self, key: &str, by: Holder) {
+        let is_over = |it: &Awaiting| *it.key == *key && it.holder.is_other_than(by);
+        let over: Vec<_> =
+            self.awaiting.borrow().iter().filter(|it| is_over(it)).map(|it| it.id).collect();
+        for id in over {
+            self.release(id, FiringEnd::TakenOver);
+            self.forget(id);
+        }
+    }
+
     pub(super) fn forget(&self, id: HoldId) {
+        self.awaiting.borrow_mut().retain(|it| it.id != id);
         self.holds.borrow_mut().remove(&id);
     }
 

@@ -13,9 +13,6 @@ use tokio_util::sync::CancellationToken;
 
 use super::words;
 
-/// Links of one client.
-const MOST_LINKS: u32 = 8;
-
 /// What all links of a wire share.
 #[derive(Clone)]
 pub struct Kind {
@@ -27,11 +24,8 @@ pub struct Kind {
 
 /// One link after the other, as long as each comes to its end by itself.
 pub async fn client(kind: Kind, number: u64, mut rng: ChaCha8Rng) {
-    for _ in 0..MOST_LINKS {
+    while !kind.healed.is_cancelled() {
         link(&kind, number, &mut rng).await;
-        if kind.healed.is_cancelled() {
-            break;
-        }
     }
 }
 

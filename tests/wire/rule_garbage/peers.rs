@@ -80,8 +80,7 @@ fn answers(wire: Wire, asked: &mut Vec<u8>) -> Vec<u8> {
             read = asked.len();
         }
         Wire::Http => {
-            let mut ends = memchr::memmem::find_iter(asked, b"\r\n\r\n").peekable();
-            while let Some(end) = ends.next() {
+            for end in memchr::memmem::find_iter(asked, b"\r\n\r\n") {
                 told.extend_from_slice(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
                 read = end + 4;
             }
@@ -114,15 +113,15 @@ fn postgres_length(asked: &[u8]) -> Option<usize> {
     (length >= 4 && length <= asked.len()).then_some(length)
 }
 
-fn postgres_answer(message_: &[u8]) -> Vec<u8> {
-    let is_poison = memchr::memmem::find(message_, b"dupeproof injected").is_some();
+fn postgres_answer(said: &[u8]) -> Vec<u8> {
+    let is_poison = memchr::memmem::find(said, b"dupeproof injected").is_some();
     let error = || trouble(b'E', "42601", "syntax error at or near \"dupeproof\"");
-    match message_[0] {
+    match said[0] {
         0 => [message(b'R', &[&[0; 4]]), ready(b'I')].concat(),
         b'Q' if is_poison => [error(), ready(b'E')].concat(),
         b'P' if is_poison => error(),
         b'Q' => {
-            let tag = match message_.get(5) {
+            let tag = match said.get(5) {
                 Some(b'B') => "BEGIN",
                 Some(b'C') => "COMMIT",
                 Some(b'R') => "ROLLBACK",

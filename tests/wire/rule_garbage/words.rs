@@ -11,7 +11,7 @@ pub fn requests(wire: Wire, number: u64, rng: &mut impl Rng) -> Vec<u8> {
     let mut said = if wire == Wire::Postgres { startup() } else { Vec::new() };
     for _ in 0..rng.random_range(20..60) {
         let mut request = request(wire, rng);
-        if number % 3 == 0 && rng.random_bool(0.1) {
+        if number.is_multiple_of(3) && rng.random_bool(0.1) {
             spoil(&mut request, rng);
         }
         said.extend(request);
