@@ -26,6 +26,8 @@ mod table;
 mod table_a;
 #[path = "../experiments/table_b.rs"]
 mod table_b;
+#[path = "../experiments/table_b.rs"]
+mod table_b;
 #[path = "../common/waiting.rs"]
 mod waiting;
 
