@@ -26,8 +26,6 @@ mod table;
 mod table_a;
 #[path = "../experiments/table_b.rs"]
 mod table_b;
-#[path = "../experiments/table_b.rs"]
-mod table_b;
 #[path = "../common/waiting.rs"]
 mod waiting;
 
