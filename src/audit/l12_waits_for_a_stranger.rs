@@ -6,7 +6,7 @@
 //! during the hold and answered behind it. At a payment no transaction should be open at all, so there a
 //! statement of anybody's counts. The data stay right; it is their throughput that doesn't.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::time::Duration;
 
 use crate::codes::L12;
@@ -20,6 +20,8 @@ use super::ruling::Ruling;
 use super::steps::Placed;
 use super::words::{plural, span};
 
+/// In a crowd everybody waits for the machine, and nobody can tell for whom else.
+const CROWD: usize = 200;
 /// What is shorter is no wait.
 const WAIT: Duration = Duration::from_millis(20);
 
@@ -52,8 +54,13 @@ struct Held<'b, 'a> {
 }
 
 pub(super) fn check(bench: &Bench<'_>) -> Ruling {
-    let holds: Vec<Held<'_, '_>> =
-        bench.faults.firings().filter_map(|(fault, shot)| held(bench, fault, shot)).collect();
+    let all: Vec<&Shot<'_>> = bench.faults.firings().map(|(_, shot)| shot).collect();
+    let holds: Vec<Held<'_, '_>> = bench
+        .faults
+        .firings()
+        .filter(|(_, shot)| is_alone(shot, &all))
+        .filter_map(|(fault, shot)| held(bench, fault, shot))
+        .collect();
     if holds.is_empty() {
         return Ruling::default();
     }
@@ -69,10 +76,16 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let mut strangers = 0;
     let mut sights = Vec::new();
     let mut seen: BTreeSet<IntentId> = BTreeSet::new();
+    let mut steps: HashMap<IntentId, Vec<Placed<'_>>> = HashMap::new();
     for hold in &holds {
+        // A crowd has many attempts of each intent, and they share what was seen of it.
+        let mut asked: HashSet<IntentId> = HashSet::new();
         let meanwhile = bench.case.history.attempts.iter().filter(|it| is_meanwhile(hold, it));
+        let meanwhile: Vec<&Attempt> = meanwhile.collect();
+        if meanwhile.len() > CROWD {
+            continue;
+        }
         if hold.is_payment {
-            let meanwhile: Vec<&Attempt> = meanwhile.collect();
             // One of them is the one that pays.
             strangers += meanwhile.len().saturating_sub(1) as u64;
             sights.extend(behind_payment(bench, hold, &fired, &meanwhile));
@@ -86,7 +99,11 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
             strangers += 1;
             if attempt.completed.is_none_or(|end| end >= hold.end)
                 && !seen.contains(&intent.id)
-                && let Some(sight) = waited(bench, hold, &fired, attempt)
+                && asked.insert(intent.id)
+                && let own = steps
+                    .entry(intent.id)
+                    .or_insert_with(|| bench.trace.steps.of_intent(intent.id).collect())
+                && let Some(sight) = waited(bench, hold, &fired, attempt, own)
             {
                 seen.insert(intent.id);
                 sights.push(sight);
@@ -101,6 +118,16 @@ pub(super) fn check(bench: &Bench<'_>) -> Ruling {
     let lint = if holds.iter().all(|hold| hold.is_payment) { PAYMENT } else { LINT };
     Ruling::of(&L12, detail, lint.finding(bench, &sights).into_iter().collect())
         .unless_none(strangers as usize, "nobody else was under way during a hold")
+}
+
+/// Whether nothing else was done to the target while this lasted. Of several holds at once nobody can tell
+/// which one is waited for, or whether it is only the crowd.
+fn is_alone(shot: &Shot<'_>, all: &[&Shot<'_>]) -> bool {
+    let end = |shot: &Shot<'_>| shot.end.map_or(RunTime(u64::MAX), |(end, _)| end);
+    let meets = |other: &&&Shot<'_>| {
+        !std::ptr::eq(**other, shot) && other.at <= end(shot) && end(other) >= shot.at
+    };
+    all.iter().find(meets).is_none()
 }
 
 fn held<'b, 'a>(bench: &Bench<'a>, fault: &Fault<'a>, shot: &'b Shot<'a>) -> Option<Held<'b, 'a>> {
@@ -143,12 +170,12 @@ fn waited<'a>(
     hold: &Held<'_, 'a>,
     fired: &HashSet<(LinkId, RunTime)>,
     attempt: &'a Attempt,
+    steps: &[Placed<'a>],
 ) -> Option<Sight<'a>> {
-    let steps: Vec<Placed<'a>> = bench.trace.steps.of_intent(attempt.intent).collect();
     let is_held_itself = |at: &Placed<'_>| fired.contains(&(at.step.link, at.step.asked));
     let blocked = steps.iter().find(|at| is_behind(hold, at) && !is_held_itself(at));
     let refused = || steps.iter().find(|at| is_refused_by(bench, hold, at));
-    let polls = || polled(bench, hold, &steps);
+    let polls = || polled(bench, hold, steps);
     let at = blocked.or_else(refused).copied().or_else(polls).or(hold.vain)?;
     let waited = hold.end.since(at.step.asked.max(hold.begin));
     let what = match at.step.wire {

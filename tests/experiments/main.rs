@@ -15,6 +15,7 @@ mod rig;
 #[path = "../common/waiting.rs"]
 mod waiting;
 
+mod crowd;
 mod pairs;
 mod shelf;
 mod table;

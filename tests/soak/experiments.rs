@@ -115,6 +115,50 @@ fn each_experiment_finds_its_defect_every_time_and_never_accuses_a_correct_shop(
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// Holds in a crowd: 200 users with 20 requests each at 40 connections.
+const CROWD_RUNS: usize = 10;
+
+#[test]
+#[ignore = "minutes long: make soak"]
+fn no_hold_is_lost_and_none_blocks_for_ever_in_a_crowd() {
+    let mut page =
+        "| commit-held-crowd | as it should be | holds with effect | users with two orders | \
+                    users whose requests met | holds that ended by their limit | seconds |\n\
+                    |---|---|---|---|---|---|---|\n"
+            .to_owned();
+    let results = tempfile::tempdir().expect("a temporary folder");
+    let mut wrong = Vec::new();
+    for (name, arguments, verdict) in
+        [("D01", &[][..], "violated"), ("the correct shop", &["--defects", ""][..], "passed")]
+    {
+        let mut tally = Tally::default();
+        let (mut held, mut more, mut met, mut late) = (vec![], vec![], vec![], vec![]);
+        for number in 0..CROWD_RUNS {
+            let ran =
+                timed(Path::new("profiles/commit-held-crowd.toml"), arguments, results.path());
+            let fault = &ran.0["faults"][0];
+            held.extend(fault["with_effect"].as_u64());
+            late.push(fault["ended"]["its time was over"].as_u64().unwrap_or(0));
+            met.extend(ran.0["bursts"][0]["reached"].as_u64());
+            more.extend(ran.0["accounting"]["intents_with_more"].as_u64());
+            let all_held = held.last() == Some(&200) && late.last() == Some(&0);
+            tally.add(number, &ran, ran.0["verdict"] == verdict && all_held);
+        }
+        page += &format!(
+            "| {name} | {} of {CROWD_RUNS} | {} | {} | {} | {} | {} |\n",
+            tally.right,
+            range(&mut held),
+            range(&mut more),
+            range(&mut met),
+            range(&mut late),
+            tenths(&mut tally.took),
+        );
+        wrong.extend(tally.wrong.into_iter().map(|miss| format!("{name}: {miss}")));
+        measured::write("commit-held-crowd.md", "Holds in a crowd of 200 x 20", &page);
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 #[ignore = "minutes long: make soak"]
 fn commit_held_finds_the_lock_released_before_commit_every_time_within_three_seconds() {
