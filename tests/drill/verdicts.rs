@@ -58,7 +58,7 @@ fn a_correct_shop_passes() {
     assert_eq!(drilled.result["findings"], serde_json::json!([]));
     assert_eq!(drilled.count("burst_attempts"), 100);
     assert_eq!(drilled.count("intents_with_one_order"), 20);
-    assert!(drilled.text.contains("PASSED  37 of 37 gates"), "{}", drilled.text);
+    assert!(drilled.text.contains("PASSED  38 of 38 gates"), "{}", drilled.text);
     let latest = fs::read_link(rig.path().join("results/latest")).expect("it is a link");
     assert_eq!(Some(latest.as_os_str()), drilled.folder.file_name());
 }
