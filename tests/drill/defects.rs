@@ -31,9 +31,22 @@ fn every_drill_of_a_defect_is_listed() {
     assert_eq!(files, BTreeSet::from(listed));
 }
 
+/// Those that no experiment finds by holding a step; `make soak` has them all, many times.
+fn found_by_bursts_alone() -> impl Iterator<Item = (&'static str, &'static str)> {
+    let experiments = folder().with_file_name("experiments");
+    let files = fs::read_dir(experiments).expect("the folder is in the repository").flatten();
+    let held: BTreeSet<String> = files
+        .filter_map(|file| Some(file.file_name().to_str()?.split('-').nth(1)?.to_owned()))
+        .collect();
+    let is_left = move |(name, _): &(&str, &str)| {
+        name.split('-').next().is_some_and(|defect| !held.contains(defect))
+    };
+    DEFECT_DRILLS.into_iter().filter(is_left)
+}
+
 #[test]
 fn each_defect_is_found_with_its_invariant() {
-    for (name, code) in DEFECT_DRILLS {
+    for (name, code) in found_by_bursts_alone() {
         let drilled = drill(name, &[], 1);
         let found: Vec<_> =
             ["critical", "contract"].iter().flat_map(|it| drilled.findings(it)).collect();
@@ -43,7 +56,7 @@ fn each_defect_is_found_with_its_invariant() {
 
 #[test]
 fn a_correct_shop_passes_the_drill_of_each_defect() {
-    for (name, _) in DEFECT_DRILLS {
+    for (name, _) in found_by_bursts_alone() {
         let drilled = drill(name, &["--defects", ""], 0);
         assert_eq!(drilled.result["findings"], serde_json::json!([]), "{name}\n{}", drilled.text);
     }
