@@ -179,8 +179,8 @@ pub struct Step<Text = Arc<str>> {
     /// Whether the step itself compares what it finds with its token, as an unlock script does.
     #[serde(default, skip_serializing_if = "is_false")]
     pub compares: bool,
-    /// The same bytes had come before on another connection and were never answered: the driver, and
-    /// not the application, asks again.
+    /// The same bytes had come before on another connection, whose client never had an answer. Where the
+    /// application asks with fresh values each time, the driver asks again by itself.
     #[serde(default, skip_serializing_if = "is_false")]
     pub resent: bool,
     /// When its first byte was read.
